@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import type { Codec, RecordedEvent } from '../core/event.ts';
+import { CredentialMinted, CredentialRevoked, type CredentialFact } from './credential.ts';
+import type { EventDefinition } from './definition.ts';
+import {
+  ServiceAccountBearerRotated,
+  ServiceAccountCreated,
+  ServiceAccountDeleted,
+  type ServiceAccountFact,
+} from './service-account.ts';
+import { TenantCreated, TenantDeleted, type TenantFact } from './tenant.ts';
+import { upcasts } from './upcasts.ts';
+import { UserCreated, UserDeleted, type UserFact } from './user.ts';
+
+/** Every fact the log can hold. */
+export type DomainFact = TenantFact | UserFact | ServiceAccountFact | CredentialFact;
+
+/** Every event of the log, decoded. */
+export type DomainEvent = RecordedEvent<DomainFact>;
+
+/** Every event type, by its stored name. */
+export const catalogue: ReadonlyMap<string, EventDefinition> = new Map(
+  [
+    TenantCreated,
+    TenantDeleted,
+    UserCreated,
+    UserDeleted,
+    ServiceAccountCreated,
+    ServiceAccountBearerRotated,
+    ServiceAccountDeleted,
+    CredentialMinted,
+    CredentialRevoked,
+  ].map((definition) => [definition.type, definition as EventDefinition]),
+);
+
+/** Who asked and how, as stored beside every event. */
+const cause = z.object({
+  actor: z.string(),
+  address: z.string().nullable(),
+  user_agent: z.string().nullable(),
+  reason: z.string().nullable(),
+  correlation_id: z.string(),
+  causation_id: z.string().nullable(),
+});
+
+/** Stored bytes that no version of any event type explains: the log is damaged, or newer than this program. */
+export class UnreadableEvent extends Error {
+  override readonly name = 'UnreadableEvent';
+}
+
+const definitionOf = (type: string): EventDefinition => {
+  const definition = catalogue.get(type);
+  if (definition === undefined) throw new UnreadableEvent(`There is no event type ${type}.`);
+  return definition;
+};
+
+/** Stored data as today's version has it, walked up one version at a time. */
+const upcast = (type: string, stored: number, data: unknown): unknown => {
+  const { version } = definitionOf(type);
+  if (stored > version) throw new UnreadableEvent(`${type} version ${stored} is newer than this program.`);
+  let risen = data;
+  for (let from = stored; from < version; from += 1) {
+    const step = upcasts[type]?.[from];
+    if (step === undefined) throw new UnreadableEvent(`${type} has no upcast from version ${from}.`);
+    risen = step(risen);
+  }
+  return risen;
+};
+
+/** The one border between facts and bytes: whatever passes has been parsed by its schema, in both directions. */
+export const codec: Codec<DomainFact> = {
+  encode(fact, { id, time, cause: who }) {
+    const { version, data } = definitionOf(fact.type);
+    return {
+      id,
+      type: fact.type,
+      version,
+      time,
+      data: JSON.stringify(data.parse(fact.data)),
+      cause: JSON.stringify(who),
+    };
+  },
+  decode(event) {
+    const at = `event ${event.id} at position ${event.position}`;
+    try {
+      const data = upcast(event.type, event.version, JSON.parse(event.data));
+      return {
+        ...event,
+        version: definitionOf(event.type).version,
+        data: definitionOf(event.type).data.parse(data),
+        cause: cause.parse(JSON.parse(event.cause)),
+      } as DomainEvent;
+    } catch (error) {
+      throw new UnreadableEvent(`Cannot read ${at}.`, { cause: error });
+    }
+  },
+};
