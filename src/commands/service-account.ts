@@ -1,0 +1,125 @@
+import { accept, command, refuse, type Fold } from '../core/command.ts';
+import type { Role } from '../events/fields.ts';
+import type { ServiceAccountFact } from '../events/service-account.ts';
+
+/** The most earlier bearers that may still work beside the newest; a further rotation ends the oldest at once. */
+export const gracedBearersMax = 8;
+
+type Bearer = { readonly generation: number; readonly until: string };
+
+/** A service account as its bearers make it: `graced` are the earlier generations that may still work. */
+type ServiceAccount =
+  | { readonly status: 'none' }
+  | { readonly status: 'deleted' }
+  | {
+      readonly status: 'alive';
+      readonly tenant_id: string;
+      readonly incarnation: string;
+      readonly generation: number;
+      readonly graced: readonly Bearer[];
+    };
+
+/** Asks for a service account; id and bearer are fresh, and of the bearer only the digest comes here. */
+export type CreateServiceAccount = {
+  readonly service_account_id: string;
+  readonly tenant_id: string;
+  readonly incarnation: string;
+  readonly name: string;
+  readonly max_role: Role;
+  readonly max_ttl_secs: number;
+  readonly bearer_digest: string;
+};
+
+/** Asks for a new bearer at `atMs`; earlier ones may work `grace_secs` longer, and never longer than they already may. */
+export type RotateBearer = {
+  readonly service_account_id: string;
+  readonly bearer_digest: string;
+  readonly grace_secs: number;
+  readonly atMs: number;
+};
+
+/** Asks that a service account end; what it minted ends with it, unless it is to be kept. */
+export type DeleteServiceAccount = {
+  readonly service_account_id: string;
+  readonly credentials: 'revoke' | 'keep';
+};
+
+const stream = (wish: { service_account_id: string }): string => `service_account-${wish.service_account_id}`;
+
+const serviceAccount: Fold<ServiceAccount, ServiceAccountFact> = {
+  initial: { status: 'none' },
+  on: {
+    ServiceAccountCreated: (_, { tenant_id, incarnation }) => ({
+      status: 'alive',
+      tenant_id,
+      incarnation,
+      generation: 1,
+      graced: [],
+    }),
+    ServiceAccountBearerRotated: (state, { generation, ends }) =>
+      state.status === 'alive' ? { ...state, generation, graced: ends } : state,
+    ServiceAccountDeleted: () => ({ status: 'deleted' }),
+  },
+};
+
+const unknown = (id: string) => refuse('service-account.unknown', `There is no service account ${id}.`);
+
+/** Makes a service account. */
+export const createServiceAccount = command({
+  name: 'CreateServiceAccount',
+  stream,
+  startsStream: true,
+  fold: serviceAccount,
+  decide: (wish: CreateServiceAccount, state) =>
+    state.status === 'none'
+      ? accept({ type: 'ServiceAccountCreated', data: wish })
+      : refuse('service-account.exists', `There is a service account ${wish.service_account_id} already.`),
+});
+
+/** Gives the account a new bearer; `service-account.unknown` where there is none. */
+export const rotateBearer = command({
+  name: 'RotateBearer',
+  stream,
+  fold: serviceAccount,
+  decide: ({ service_account_id, bearer_digest, grace_secs, atMs }: RotateBearer, state) => {
+    if (state.status !== 'alive') return unknown(service_account_id);
+    const { tenant_id, incarnation, generation, graced } = state;
+    const graceEnd = new Date(atMs + grace_secs * 1000).toISOString();
+    const now = new Date(atMs).toISOString();
+    const stillWorking = [...graced.filter(({ until }) => until > now), { generation, until: graceEnd }];
+    const ends = stillWorking.map((bearer, at) => ({
+      generation: bearer.generation,
+      until: stillWorking.length - at > gracedBearersMax ? now : earlier(bearer.until, graceEnd),
+    }));
+    return accept({
+      type: 'ServiceAccountBearerRotated',
+      data: {
+        service_account_id,
+        tenant_id,
+        incarnation,
+        generation: generation + 1,
+        bearer_digest,
+        grace_secs,
+        ends,
+      },
+    });
+  },
+});
+
+/** Both ISO 8601 in UTC of one width, so that text order is time order. */
+const earlier = (a: string, b: string): string => (a < b ? a : b);
+
+/** Ends a service account; one that is not there has ended already. */
+export const deleteServiceAccount = command({
+  name: 'DeleteServiceAccount',
+  stream,
+  fold: serviceAccount,
+  decide: ({ service_account_id, credentials }: DeleteServiceAccount, state) => {
+    if (state.status !== 'alive') return accept();
+    const { tenant_id, incarnation } = state;
+    return accept({
+      type: 'ServiceAccountDeleted',
+      data: { service_account_id, tenant_id, incarnation, credentials },
+    });
+  },
+});
