@@ -1,0 +1,87 @@
+import type { ReadModels } from '../core/ports.ts';
+import type { Role } from '../events/fields.ts';
+import { projection } from './define.ts';
+import { findEnd, tombstone } from './revocations.ts';
+
+/** A minted credential, as it was minted; whether it still works is the tombstones' and the clock's to say. */
+export type Credential = {
+  readonly username: string;
+  readonly tenant_id: string;
+  readonly incarnation: string;
+  readonly role: Role;
+  readonly write_schemas?: readonly string[] | undefined;
+  readonly subject: string;
+  readonly service_account_id: string;
+  readonly minted_at: string;
+  readonly expires_at: string;
+  readonly password_digest: string;
+};
+
+/** Ended before its time, ended by its time, or working. */
+export type CredentialStatus = 'active' | 'expired' | 'revoked';
+
+/** The credentials, listed by the tenant's incarnation. */
+export const credentials = projection<Credential>({
+  name: 'credentials',
+  version: 1,
+  kind: 'stream',
+  group: ({ incarnation }) => incarnation,
+  on: {
+    CredentialMinted: ({ data, time }) => [
+      {
+        id: data.username,
+        to: () => ({
+          username: data.username,
+          tenant_id: data.tenant_id,
+          incarnation: data.incarnation,
+          role: data.role,
+          ...(data.write_schemas === undefined ? {} : { write_schemas: data.write_schemas }),
+          subject: data.subject,
+          service_account_id: data.service_account_id,
+          minted_at: time,
+          expires_at: data.expires_at,
+          password_digest: data.password_digest,
+        }),
+      },
+    ],
+  },
+});
+
+/** The credentials again, as references listed by the account that minted them. */
+export const minted = projection<{ readonly username: string; readonly by: string }>({
+  name: 'minted',
+  version: 1,
+  kind: 'stream',
+  group: ({ by }) => by,
+  on: {
+    CredentialMinted: ({ data }) => [
+      { id: data.username, to: () => ({ username: data.username, by: data.service_account_id }) },
+    ],
+  },
+});
+
+/** The credential of this username, whatever its status, if it belongs to this incarnation of the tenant. */
+export const findCredential = async (
+  reads: ReadModels,
+  incarnation: string,
+  username: string,
+): Promise<Credential | undefined> => {
+  const credential = await reads.documents<Credential>('credentials').get(username);
+  return credential?.incarnation === incarnation ? credential : undefined;
+};
+
+/** How a credential stands at `nowMs`: revoked where anything that it hangs from ended before it expired. */
+export const statusOf = async (
+  reads: ReadModels,
+  credential: Credential,
+  nowMs: number,
+): Promise<CredentialStatus> => {
+  const { username, service_account_id, incarnation, expires_at } = credential;
+  const end = await findEnd(reads, [
+    tombstone.credential(username),
+    tombstone.mintedBy(service_account_id),
+    tombstone.tenant(incarnation),
+  ]);
+  if (end !== undefined && end < expires_at) return 'revoked';
+  return Date.parse(expires_at) <= nowMs ? 'expired' : end === undefined ? 'active' : 'revoked';
+};

@@ -1,0 +1,165 @@
+/** What kind of failure a code is; each kind is one HTTP status. */
+export type RefusalKind =
+  | 'invalid'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'missing'
+  | 'method'
+  | 'not-acceptable'
+  | 'timeout'
+  | 'conflict'
+  | 'too-large'
+  | 'unsupported'
+  | 'headers-too-large'
+  | 'internal'
+  | 'unavailable';
+
+/** A code's kind, its title (the same for every occurrence), and what a client should do about it. */
+type Refusal = { readonly kind: RefusalKind; readonly title: string; readonly help: string };
+
+/** Every code a client can meet. A code is never renamed: clients switch on it. */
+export const refusals = {
+  'control-plane.not-configured': {
+    kind: 'missing',
+    title: 'The control plane is not configured',
+    help: 'The operator has set no admin token, so the Admin API is off. Set SERVICE_CP_ADMIN_TOKEN and start the service again.',
+  },
+  'authentication.missing': {
+    kind: 'unauthenticated',
+    title: 'No token was sent',
+    help: 'Send the header `Authorization: Bearer <token>` with the admin token or a service account’s bearer.',
+  },
+  'authentication.invalid': {
+    kind: 'unauthenticated',
+    title: 'The token is not valid',
+    help: 'The token is unknown, mistyped, rotated away or revoked. Use a token that works; there is nothing to retry.',
+  },
+  'authorization.denied': {
+    kind: 'forbidden',
+    title: 'This caller may not do this',
+    help: 'The token is valid but may not call this endpoint, or not for this tenant. The admin token may call everything but minting; a service account’s bearer may mint, list and revoke in its own tenant and read capabilities.',
+  },
+  'request.invalid': {
+    kind: 'invalid',
+    title: 'The request is not valid',
+    help: 'The member `errors` names every fault with a JSON pointer into the request. Unknown members are refused, so that a misspelt one is never silently dropped.',
+  },
+  'request.malformed': {
+    kind: 'invalid',
+    title: 'The request could not be read',
+    help: 'The request is not well-formed HTTP, its headers contradict each other, its body is not well-formed JSON in UTF-8, or it is nested too deeply.',
+  },
+  'request.too-large': {
+    kind: 'too-large',
+    title: 'The body is too large',
+    help: 'A body may have up to 1 MiB.',
+  },
+  'request.headers-too-large': {
+    kind: 'headers-too-large',
+    title: 'The headers are too large',
+    help: 'The headers of a request may have up to 16 KiB together.',
+  },
+  'request.unsupported-type': {
+    kind: 'unsupported',
+    title: 'The content type is not supported',
+    help: 'Send the body as `Content-Type: application/json`, without a content encoding.',
+  },
+  'request.not-acceptable': {
+    kind: 'not-acceptable',
+    title: 'No acceptable representation',
+    help: 'This endpoint answers `application/json`; let the Accept header allow it.',
+  },
+  'request.timeout': {
+    kind: 'timeout',
+    title: 'The request took too long to arrive',
+    help: 'Send the whole request without long pauses.',
+  },
+  'route.unknown': {
+    kind: 'missing',
+    title: 'There is nothing at this path',
+    help: 'See the API reference at /apidoc for what there is.',
+  },
+  'route.method-not-allowed': {
+    kind: 'method',
+    title: 'The method is not allowed here',
+    help: 'The header `Allow` names the methods that this path answers.',
+  },
+  'tenant.exists': {
+    kind: 'conflict',
+    title: 'The tenant exists already',
+    help: 'Choose another id, or use the tenant that is there.',
+  },
+  'tenant.unknown': {
+    kind: 'missing',
+    title: 'There is no such tenant',
+    help: 'It was never created, or it has been deleted.',
+  },
+  'user.exists': {
+    kind: 'conflict',
+    title: 'The user exists already',
+    help: 'Usernames are unique in their tenant without regard to case.',
+  },
+  'user.unknown': {
+    kind: 'missing',
+    title: 'There is no such user',
+    help: 'It was never created, or it has been deleted.',
+  },
+  'service-account.exists': {
+    kind: 'conflict',
+    title: 'The service account exists already',
+    help: 'The generated id was taken, which chance makes all but impossible. Try again.',
+  },
+  'service-account.unknown': {
+    kind: 'missing',
+    title: 'There is no such service account',
+    help: 'It was never created, or it or its tenant has been deleted.',
+  },
+  'credential.exists': {
+    kind: 'conflict',
+    title: 'The credential exists already',
+    help: 'The generated username was taken, which chance makes all but impossible. Try again.',
+  },
+  'credential.unknown': {
+    kind: 'missing',
+    title: 'There is no such credential',
+    help: 'It was never minted in this tenant.',
+  },
+  'credential.not-yours': {
+    kind: 'forbidden',
+    title: 'Another service account minted this credential',
+    help: 'A service account may revoke what it minted itself; the admin token may revoke any.',
+  },
+  'credential.role-above-max': {
+    kind: 'forbidden',
+    title: 'The role is above what the account may mint',
+    help: 'Ask for a role up to the account’s `max_role`.',
+  },
+  'credential.ttl-above-max': {
+    kind: 'invalid',
+    title: 'The time to live is above what the account may mint',
+    help: 'Ask for a `ttl_secs` up to the account’s `max_ttl_secs`.',
+  },
+  'projection.unknown': {
+    kind: 'missing',
+    title: 'There is no such read model',
+    help: 'GET /admin/v1/projections lists them.',
+  },
+  'service.busy': {
+    kind: 'unavailable',
+    title: 'The service is busy',
+    help: 'Nothing was changed. Wait as long as `Retry-After` says and try again.',
+  },
+  'service.unavailable': {
+    kind: 'unavailable',
+    title: 'A store is not available',
+    help: 'Whether the change happened may be unknown: after `Retry-After`, read before you write again.',
+  },
+  'service.internal': {
+    kind: 'internal',
+    title: 'Something went wrong in the service',
+    help: 'Give the operator the request id in `instance`: the log says what happened.',
+  },
+} as const satisfies { readonly [code: string]: Refusal };
+
+/** A code a client can meet. */
+export type RefusalCode = keyof typeof refusals;
