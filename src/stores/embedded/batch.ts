@@ -1,0 +1,161 @@
+import type { Faults } from '../../core/faults.ts';
+import type { RecordedEvent, StoredEvent } from '../../core/event.ts';
+import { toStoredEvent, type EventRow } from './event-row.ts';
+import { outcome, toWireError, wireEventValues, type WireAppends, type WireError } from './protocol.ts';
+import type { Database } from './sqlite.ts';
+import type { Target } from './target.ts';
+import { Unwritable, type Transact } from './transaction.ts';
+
+/** What the writer's parts share. */
+export type Writing = {
+  readonly db: Database;
+  readonly transact: Transact;
+  readonly decode: (event: StoredEvent) => RecordedEvent;
+  readonly faults: Faults | undefined;
+  /** The read models that answer, in the order the readers know; a rebuild puts another in its place. */
+  readonly live: Target[];
+};
+
+/** What became of a batch; see `BatchReply`. */
+type BatchResult = {
+  readonly outcomes: number[];
+  readonly errors: WireError[];
+  readonly touched: string[][];
+};
+
+type WireAppend = { readonly stream: string; readonly expected: number; readonly rows: readonly EventRow[] };
+
+const eventAt = (wire: WireAppends, at: number, stream: string, revision: number): EventRow => ({
+  position: 0,
+  stream,
+  revision,
+  id: String(wire[at]),
+  type: String(wire[at + 1]),
+  version: Number(wire[at + 2]),
+  time: String(wire[at + 3]),
+  data: String(wire[at + 4]),
+  cause: String(wire[at + 5]),
+});
+
+const readWire = (wire: WireAppends): WireAppend[] => {
+  const appends: WireAppend[] = [];
+  for (let at = 0; at < wire.length;) {
+    const stream = String(wire[at]);
+    const expected = Number(wire[at + 1]);
+    const count = Number(wire[at + 2]);
+    at += 3;
+    const rows: EventRow[] = [];
+    for (let n = 1; n <= count; n++, at += wireEventValues)
+      rows.push(eventAt(wire, at, stream, expected + n));
+    appends.push({ stream, expected, rows });
+  }
+  return appends;
+};
+
+/** The function that writes one append into the open transaction and answers its outcome and value. */
+const createAppending = ({ db, decode, faults, live }: Writing, nextPosition: () => number) => {
+  const lastRevision = db.prepare<{ revision: number | null }>(
+    'SELECT max(revision) AS revision FROM events WHERE stream = ?',
+  );
+  const idAt = db.prepare<{ id: string }>('SELECT id FROM events WHERE stream = ? AND revision = ?');
+  const insert = db.prepare(
+    'INSERT INTO events (position, stream, revision, id, type, version, time, data, cause) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  );
+  const handled = new Set(live.flatMap(({ projection }) => Object.keys(projection.on)));
+
+  return ({ stream, expected, rows }: WireAppend): readonly [number, number] => {
+    faults?.('before-append');
+    const current = lastRevision.get(stream)?.revision ?? -1;
+    if (current !== expected) {
+      const repeats = rows.every(({ id, revision }) => idAt.get(stream, revision)?.id === id);
+      return repeats ? [outcome.repeated, 0] : [outcome.conflict, current];
+    }
+    let first = 0;
+    for (const row of rows) {
+      const position = nextPosition();
+      if (first === 0) first = position;
+      insert.run(
+        position,
+        stream,
+        row.revision,
+        row.id,
+        row.type,
+        row.version,
+        row.time,
+        row.data,
+        row.cause,
+      );
+      if (!handled.has(row.type)) continue;
+      const event = decode(toStoredEvent({ ...row, position }));
+      for (const target of live) target.take(event, position);
+    }
+    return [outcome.appended, first];
+  };
+};
+
+/** Answers the same for each of some appends. */
+const answerAll = (count: number, code: number, error: unknown, { outcomes, errors }: BatchResult): void => {
+  const index = errors.push(toWireError(error)) - 1;
+  for (let n = 0; n < count; n++) outcomes.push(code, index);
+};
+
+/** Writes batches; knows the head of the log, for it alone moves it. */
+export const createBatches = (writing: Writing) => {
+  const { db, transact, faults, live } = writing;
+  let head = db.prepare<{ head: number | null }>('SELECT max(position) AS head FROM events').get()?.head ?? 0;
+  let next = head;
+  const append = createAppending(writing, () => ++next);
+  const moveCheckpoints = db.prepare('UPDATE read_models SET checkpoint = ?');
+
+  const writeAll = (appends: readonly WireAppend[]): number[] => {
+    next = head;
+    const outcomes = appends.flatMap(append);
+    faults?.('before-projection');
+    for (const target of live) target.flush();
+    if (next !== head) moveCheckpoints.run(next);
+    faults?.('before-commit');
+    return outcomes;
+  };
+
+  const write = (appends: readonly WireAppend[], result: BatchResult): void => {
+    try {
+      result.outcomes.push(...transact(() => writeAll(appends)));
+      head = next;
+      for (const [n, target] of live.entries()) result.touched[n]?.push(...target.committed());
+    } catch (error) {
+      for (const target of live) target.rolledBack();
+      if (error instanceof Unwritable) {
+        if (error.reason === 'broken') throw error;
+        answerAll(appends.length, outcome.refused, error, result);
+      } else if (appends.length === 1) {
+        answerAll(1, outcome.failed, error, result);
+      } else {
+        // One append is at fault; the halves find it, so that the good ones pay no savepoint on the usual path.
+        const half = appends.length >> 1;
+        write(appends.slice(0, half), result);
+        write(appends.slice(half), result);
+      }
+    }
+  };
+
+  return {
+    head: (): number => head,
+    /** Writes what is on the wire; throws `Unwritable` only where the engine is broken. */
+    write: (wire: WireAppends): BatchResult => {
+      const result: BatchResult = { outcomes: [], errors: [], touched: live.map(() => []) };
+      write(readWire(wire), result);
+      if (result.outcomes.length > 0) faults?.('after-commit');
+      return result;
+    },
+    /** Writes something that changes nothing, and answers what stands against it. */
+    probe: (): { readonly refused?: WireError } => {
+      try {
+        transact(() => moveCheckpoints.run(head));
+        return {};
+      } catch (error) {
+        if (error instanceof Unwritable && error.reason === 'broken') throw error;
+        return { refused: toWireError(error) };
+      }
+    },
+  };
+};

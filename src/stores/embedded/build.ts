@@ -1,0 +1,136 @@
+import type { Projection } from '../../core/projection.ts';
+import type { Writing } from './batch.ts';
+import { eventColumns, toStoredEvent, type EventRow } from './event-row.ts';
+import { createDocumentTable, documentTablePrefix } from './schema.ts';
+import type { Database } from './sqlite.ts';
+import { createTarget, type Target } from './target.ts';
+
+/** Rows that one transaction deletes of a table that nobody reads any more. */
+const sweepRows = 500;
+
+/** The shadow tables of a build that has come to the head, now live. */
+export type Built = { readonly target: Target; readonly left: string | undefined };
+
+/** How a build goes about it. */
+export type BuildOptions = {
+  /** How many events the next transaction may take; asked before each. */
+  readonly chunkEvents: () => number;
+  /** Told after each transaction: the position the targets hold. */
+  readonly progress?: (checkpoint: number) => void;
+};
+
+const newTable = (db: Database, projection: Projection): string => {
+  const last = db
+    .prepare<{ n: number | null }>(
+      `SELECT max(CAST(substr(name, ${documentTablePrefix.length + 1}) AS INTEGER)) AS n
+       FROM sqlite_master WHERE type = 'table' AND name GLOB '${documentTablePrefix}*'`,
+    )
+    .get();
+  const table = `${documentTablePrefix}${(last?.n ?? 0) + 1}`;
+  createDocumentTable(db, table, projection.group !== undefined);
+  return table;
+};
+
+/** Feeds the whole log to the targets, one transaction per step; the step that reaches the head also does `atHead`. */
+function* feed(
+  { db, transact, decode, faults }: Writing,
+  targets: readonly Target[],
+  { chunkEvents, progress }: BuildOptions,
+  atHead: (checkpoint: number) => void,
+): Generator<void, void> {
+  const page = db.prepare<EventRow>(
+    `SELECT ${eventColumns} FROM events WHERE position > ? ORDER BY position LIMIT ?`,
+  );
+  const handled = new Set(targets.flatMap(({ projection }) => Object.keys(projection.on)));
+  let checkpoint = 0;
+  const step = (): boolean => {
+    const limit = chunkEvents();
+    const rows = page.all(checkpoint, limit);
+    for (const row of rows) {
+      checkpoint = row.position;
+      if (!handled.has(row.type)) continue;
+      const event = decode(toStoredEvent(row));
+      for (const target of targets) target.take(event, row.position);
+    }
+    for (const target of targets) target.flush();
+    faults?.('in-rebuild');
+    const reached = rows.length < limit;
+    if (reached) atHead(checkpoint);
+    return reached;
+  };
+  try {
+    while (!transact(step)) {
+      progress?.(checkpoint);
+      yield;
+    }
+  } catch (error) {
+    for (const target of targets) target.rolledBack();
+    throw error;
+  }
+}
+
+/**
+ * Fills a new table for each projection from the log and makes them live in the transaction that reaches the head;
+ * until then the tables before them stay as they are. One step is one transaction.
+ */
+export function* build(
+  writing: Writing,
+  projections: readonly Projection[],
+  options: BuildOptions,
+): Generator<void, readonly Built[]> {
+  const { db, transact, faults } = writing;
+  const targets = transact(() =>
+    projections.map((projection) => createTarget(db, projection, newTable(db, projection))),
+  );
+  const before = db.prepare<{ tbl: string }>('SELECT tbl FROM read_models WHERE name = ?');
+  const register = db.prepare(`
+    INSERT INTO read_models (name, version, tbl, checkpoint) VALUES (?, ?, ?, ?)
+    ON CONFLICT (name) DO UPDATE SET version = excluded.version, tbl = excluded.tbl, checkpoint = excluded.checkpoint`);
+  const built: Built[] = [];
+  yield* feed(writing, targets, options, (checkpoint) => {
+    for (const target of targets) {
+      const { name, version } = target.projection;
+      built.push({ target, left: before.get(name)?.tbl });
+      register.run(name, version, target.table, checkpoint);
+    }
+    faults?.('before-swap');
+  });
+  for (const target of targets) target.committed();
+  return built;
+}
+
+/** Feeds the whole log once more to a live set of tombstones: what is missing comes in, nothing ever goes. */
+export function* merge(
+  writing: Writing,
+  target: Target,
+  options: BuildOptions & { readonly touched: (ids: readonly string[]) => void },
+): Generator<void, void> {
+  const tell = (): void => options.touched(target.committed());
+  const progress = (checkpoint: number): void => {
+    tell();
+    options.progress?.(checkpoint);
+  };
+  yield* feed(writing, [target], { ...options, progress }, () => writing.faults?.('before-swap'));
+  tell();
+}
+
+/** Removes, in small transactions, every document table that is not live and that nobody reads any more. */
+export function* sweep({ db, transact }: Writing, isRead: (table: string) => boolean): Generator<void, void> {
+  const leftovers = db
+    .prepare<{ name: string }>(
+      `SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB '${documentTablePrefix}*'
+       AND name NOT IN (SELECT tbl FROM read_models)`,
+    )
+    .all();
+  for (const { name } of leftovers) {
+    if (isRead(name)) continue;
+    const some = db.prepare(`DELETE FROM ${name} WHERE id IN (SELECT id FROM ${name} LIMIT ${sweepRows})`);
+    const any = db.prepare(`SELECT 1 FROM ${name} LIMIT 1`);
+    while (any.get() !== undefined) {
+      transact(() => some.run());
+      yield;
+    }
+    transact(() => db.exec(`DROP TABLE ${name}`));
+    yield;
+  }
+}

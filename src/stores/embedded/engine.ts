@@ -1,0 +1,253 @@
+import { StoreUnavailable, type EventStore, type ReadModels } from '../../core/ports.ts';
+import { createCheckpoints } from './checkpoints.ts';
+import { createLog } from './log.ts';
+import type { EmbeddedOptions, Health } from './options.ts';
+import {
+  fromWireError,
+  outcome,
+  type BatchReply,
+  type CheckpointerInput,
+  type FromCheckpointer,
+  type FromWriter,
+  type LiveModel,
+  type ToWriter,
+  type WriterInput,
+} from './protocol.ts';
+import { createQueue } from './queue.ts';
+import { createReadModels } from './read-models.ts';
+import { openReading } from './schema.ts';
+import { startThread, type Thread } from './thread.ts';
+import { walFrameBytes } from './wal.ts';
+
+/** How long `close` waits for what is queued, and then for each thread. */
+const closeWaitMs = 10_000;
+
+/** The engine on an open data file. */
+export type Engine = {
+  readonly events: EventStore;
+  readonly readModels: ReadModels;
+  readonly health: () => Health;
+  readonly waiting: () => number;
+  readonly lastEventTime: () => string | undefined;
+  readonly close: () => Promise<void>;
+};
+
+/** Resolves when the promise does, or the time is over. */
+const atMost = async (ms: number, promise: Promise<unknown>): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise, over]);
+  clearTimeout(timer);
+};
+
+/** Asks a thread to end, and ends it where it does not. */
+const endThread = async <Message>(thread: Thread<Message>, close: Message): Promise<void> => {
+  let hasEnded = false;
+  thread.post(close);
+  const ended = thread.ended().then(() => (hasEnded = true));
+  await atMost(closeWaitMs, ended);
+  if (!hasEnded) await atMost(closeWaitMs, thread.terminate());
+};
+
+/** Whether writing works, as the last write showed. */
+const createCondition = (probe: () => void) => {
+  let refused: string | undefined;
+  let isProbing = false;
+  return {
+    /** Told what became of a write: the reason where it was refused. */
+    learn: (reason: string | undefined): void => {
+      refused = reason;
+    },
+    probed: (reason: string | undefined): void => {
+      isProbing = false;
+      refused = reason;
+    },
+    health: (): Health => {
+      if (refused === undefined) return { ready: true };
+      // Nobody sends writes to a service that is not ready; so that it can recover, asking is trying.
+      if (!isProbing) {
+        isProbing = true;
+        probe();
+      }
+      return { ready: false, reason: `The last write was refused: ${refused}.` };
+    },
+  };
+};
+
+const countOf = (outcomes: readonly number[], code: number): number => {
+  let count = 0;
+  for (let n = 0; n < outcomes.length; n += 2) if (outcomes[n] === code) count++;
+  return count;
+};
+
+type Hearing = { hear: (message: FromWriter) => void; died: (error: Error) => void };
+
+/** Starts the writer and waits until it serves; what it says later goes to whatever `hearing` then holds. */
+const startWriter = async ({ projectionsModule, faultsModule }: EmbeddedOptions, path: string) => {
+  const hearing: Hearing = { hear: () => undefined, died: () => undefined };
+  const workerData: WriterInput = { path, projectionsModule, faultsModule };
+  const start = (ready: (models: readonly LiveModel[]) => void, failed: (error: Error) => void) =>
+    startThread<ToWriter, FromWriter>({
+      file: 'writer',
+      workerData,
+      hear: (message) => (message.kind === 'ready' ? ready(message.models) : hearing.hear(message)),
+      died: (error) => {
+        failed(error);
+        hearing.died(error);
+      },
+    });
+  let writer: Thread<ToWriter> | undefined;
+  const models = await new Promise<readonly LiveModel[]>((ready, failed) => {
+    writer = start(ready, failed);
+  });
+  if (writer === undefined) throw new Error('The writer did not start.');
+  return { writer, models, hearing };
+};
+
+/** The parts on the main thread, around a writer that serves. */
+const createParts = (
+  options: EmbeddedOptions,
+  path: string,
+  models: readonly LiveModel[],
+  writer: Thread<ToWriter>,
+) => {
+  const { observe = {}, cacheEntriesMax, waitingAppendsMax } = options;
+  const db = openReading(path);
+  const log = createLog(db);
+  const queue = createQueue({
+    post: (wire) => writer.post({ kind: 'appends', wire }),
+    read: log.readStream,
+    conflict: () => observe.conflict?.(),
+    appendsMax: waitingAppendsMax,
+  });
+  const reads = createReadModels({ db, models, post: writer.post, cacheEntriesMax });
+  const condition = createCondition(() => writer.post({ kind: 'probe' }));
+  const end = (reason: string, cause?: unknown): void => {
+    queue.end(reason, cause);
+    reads.end(new StoreUnavailable(`The engine has ended: ${reason}.`, { cause }));
+    log.end(`The engine has ended: ${reason}.`);
+  };
+  return { db, log, queue, reads, condition, observe, end };
+};
+
+type Parts = ReturnType<typeof createParts>;
+type Checkpoints = ReturnType<typeof createCheckpoints>;
+
+/** Takes a batch's answer: the caches forget what changed before anybody learns that it did. */
+const takeBatch = (
+  { log, queue, reads, condition, observe }: Parts,
+  checkpoints: Checkpoints,
+  reply: BatchReply,
+) => {
+  const { outcomes, errors, touched, events, ms, walFrames } = reply;
+  reads.drop(touched);
+  if (events > 0) {
+    condition.learn(undefined);
+    const appends = countOf(outcomes, outcome.appended);
+    observe.committed?.({ appends, events, ms, walBytes: walFrames * walFrameBytes });
+    log.wake();
+  }
+  if (errors.length > 0 && countOf(outcomes, outcome.refused) > 0) condition.learn(errors.at(-1)?.message);
+  queue.settle(reply);
+  checkpoints.grown(walFrames);
+};
+
+const createHearing = (parts: Parts, checkpoints: Checkpoints, fatal: (error: Error) => void) => {
+  const { reads, condition } = parts;
+  return (message: FromWriter): void => {
+    switch (message.kind) {
+      case 'batch':
+        return takeBatch(parts, checkpoints, message);
+      case 'probed':
+        return condition.probed(message.refused?.message);
+      case 'touched':
+        return reads.drop(message.touched);
+      case 'rebuilding':
+        return reads.progress(message.name, message.checkpoint);
+      case 'swapped':
+        return reads.swap(message.model, message.left);
+      case 'rebuilt':
+        return reads.finish(message.name, message.error, message.refused === true);
+      case 'checkpointed':
+        return checkpoints.finished(message.wal);
+      case 'fatal':
+        return fatal(fromWireError(message.error));
+      case 'ready':
+      case 'closed':
+        return undefined;
+    }
+  };
+};
+
+const startCheckpointer = (
+  input: CheckpointerInput,
+  checkpointed: (message: Extract<FromCheckpointer, { kind: 'checkpointed' }>) => void,
+  fatal: (error: Error) => void,
+): Thread<'checkpoint' | 'close'> =>
+  startThread<'checkpoint' | 'close', FromCheckpointer>({
+    file: 'checkpointer',
+    workerData: input,
+    hear: (message) =>
+      message.kind === 'fatal' ? fatal(fromWireError(message.error)) : checkpointed(message),
+    died: fatal,
+  });
+
+/** Starts the threads on a data file that is prepared. */
+export const openEngine = async (options: EmbeddedOptions, path: string): Promise<Engine> => {
+  const { writer, models, hearing } = await startWriter(options, path);
+  const parts = createParts(options, path, models, writer);
+  const { db, log, queue, reads, condition, observe, end } = parts;
+  let broken: Error | undefined;
+
+  const fatal = (error: Error): void => {
+    if (broken !== undefined) return;
+    broken = error;
+    end('writing failed and was given up', error);
+    void writer.terminate();
+    void checkpointer.terminate();
+    options.onFatal(error);
+  };
+  const checkpoints: Checkpoints = createCheckpoints({
+    start: () => checkpointer.post('checkpoint'),
+    finish: () => writer.post({ kind: 'checkpoint' }),
+  });
+  const checkpointer = startCheckpointer(
+    { path, faultsModule: options.faultsModule },
+    ({ wal, ms }) => {
+      observe.checkpointed?.({ ms, walBytes: wal.log * walFrameBytes });
+      checkpoints.checkpointed(wal);
+    },
+    fatal,
+  );
+  hearing.hear = createHearing(parts, checkpoints, fatal);
+  hearing.died = fatal;
+
+  const close = async (): Promise<void> => {
+    queue.refuse('the engine is closing');
+    await atMost(closeWaitMs, queue.drained());
+    end('the engine is closed');
+    db.close();
+    // The writer last, so that it finds the WAL to itself and empties it.
+    await endThread(checkpointer, 'close');
+    await endThread(writer, { kind: 'close' });
+  };
+  return {
+    events: {
+      append: queue.append,
+      readStream: async (stream, from = 0) => log.readStream(stream, from),
+      readAll: async (after, limit) => log.readAll(after, limit),
+      subscribe: log.subscribe,
+      head: async () => log.head(),
+    },
+    readModels: reads.readModels,
+    health: () =>
+      broken === undefined
+        ? condition.health()
+        : { ready: false, reason: `Writing failed: ${broken.message}.` },
+    waiting: queue.size,
+    lastEventTime: log.lastEventTime,
+    close,
+  };
+};

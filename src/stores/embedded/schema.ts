@@ -1,0 +1,123 @@
+import { closeSync, openSync } from 'node:fs';
+import { openDatabase, type Database } from './sqlite.ts';
+
+/** `KLDG`: how `file(1)` and this engine recognise a data file. */
+const applicationId = 0x4b_4c_44_47;
+
+/** Raised with every change of the tables below. */
+const schemaVersion = 1;
+
+/** Page cache of the writing connection, in KiB. */
+const writerCacheKib = 65_536;
+
+/** Page cache of a reading connection, in KiB. */
+const readerCacheKib = 32_768;
+
+/** SQLite's number for `synchronous=FULL`. */
+const synchronousFull = 2;
+
+/** Every read model's table has this beginning, so that a leftover is recognised. */
+export const documentTablePrefix = 'documents_';
+
+const schema = `
+  CREATE TABLE events (
+    position INTEGER PRIMARY KEY,
+    stream TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    type TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    time TEXT NOT NULL,
+    data TEXT NOT NULL,
+    cause TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX events_by_stream ON events (stream, revision);
+  CREATE TABLE read_models (
+    name TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    tbl TEXT NOT NULL,
+    checkpoint INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+`;
+
+/**
+ * One read model's table. `created` is the position of the event that made the document, `position` that of the
+ * last one that touched it; a document that is gone keeps its row, and in it its revision.
+ */
+export const createDocumentTable = (db: Database, table: string, grouped: boolean): void => {
+  db.exec(`
+    CREATE TABLE ${table} (
+      id TEXT PRIMARY KEY,
+      revision INTEGER NOT NULL,
+      created INTEGER NOT NULL,
+      position INTEGER NOT NULL,
+      gone INTEGER NOT NULL,
+      grp TEXT,
+      body TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX ${table}_in_order ON ${table} (created) WHERE gone = 0;
+  `);
+  if (grouped) db.exec(`CREATE INDEX ${table}_in_group ON ${table} (grp, created) WHERE gone = 0`);
+};
+
+/** A single-valued pragma, as text. */
+export const pragma = (db: Database, name: string): string =>
+  String(Object.values(db.prepare<object>(`PRAGMA ${name}`).get() ?? {})[0]);
+
+const insist = (db: Database, name: string, wanted: string): void => {
+  const found = pragma(db, name);
+  if (found !== wanted)
+    throw new Error(`SQLite answers ${name} = ${found}, and not ${wanted}: commits would not be safe.`);
+};
+
+/** The one connection that writes. Throws where the file system refuses what durability stands on. */
+export const openWriting = (path: string): Database => {
+  const db = openDatabase(path);
+  db.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA wal_autocheckpoint = 0;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA cache_size = -${writerCacheKib};
+  `);
+  insist(db, 'journal_mode', 'wal');
+  insist(db, 'synchronous', String(synchronousFull));
+  return db;
+};
+
+/** A connection that can only read. */
+export const openReading = (path: string): Database => {
+  const db = openDatabase(path, { readOnly: true });
+  db.exec(`PRAGMA query_only = ON; PRAGMA cache_size = -${readerCacheKib}`);
+  return db;
+};
+
+const create = (db: Database): void => {
+  db.exec(`
+    BEGIN IMMEDIATE;
+    ${schema}
+    PRAGMA application_id = ${applicationId};
+    PRAGMA user_version = ${schemaVersion};
+    COMMIT;
+  `);
+};
+
+/** Makes the data file where there is none; refuses one that is foreign or of a later schema, and leaves it as it is. */
+export const prepareDataFile = (path: string): void => {
+  // The file is made before SQLite opens it, for its mode, which SQLite then gives to the WAL too.
+  closeSync(openSync(path, 'a', 0o600));
+  const db = openDatabase(path);
+  try {
+    const isEmpty = db.prepare('SELECT 1 FROM sqlite_master LIMIT 1').get() === undefined;
+    const id = Number(pragma(db, 'application_id'));
+    const version = Number(pragma(db, 'user_version'));
+    if (isEmpty && id === 0 && version === 0) return create(db);
+    if (id !== applicationId) throw new Error(`${path} is not a data file of this program.`);
+    if (version > schemaVersion)
+      throw new Error(
+        `${path} was written by a later version of this program (schema ${version}, here ${schemaVersion}).`,
+      );
+  } finally {
+    db.close();
+  }
+};

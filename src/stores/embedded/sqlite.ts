@@ -1,0 +1,54 @@
+/** The first Node whose built-in SQLite is stable and new enough (≥ 3.51.3) for two connections on one WAL. */
+const builtInFrom = 24;
+
+/** How long a connection waits for another one's lock; only a checkpoint or a foreign program can hold one. */
+export const busyMs = 5_000;
+
+/** What a column can hold here. */
+export type SqlValue = string | number | null;
+
+/** A prepared statement whose rows have the shape `Row`; the SQL beside it must keep that word. */
+export type Statement<Row> = {
+  run(...values: SqlValue[]): unknown;
+  get(...values: SqlValue[]): Row | undefined;
+  all(...values: SqlValue[]): Row[];
+};
+
+/** One connection: the part of `DatabaseSync` that both drivers share and this engine uses. */
+export type Database = {
+  exec(sql: string): void;
+  prepare<Row = unknown>(sql: string): Statement<Row>;
+  close(): void;
+  readonly isTransaction: boolean;
+};
+
+type Driver = { readonly DatabaseSync: new (path: string, options: { readOnly: boolean }) => Database };
+
+const isDriver = (module: unknown): module is Driver =>
+  typeof module === 'object' && module !== null && 'DatabaseSync' in module;
+
+/** The module that SQLite comes from in this Node. */
+export const driverName =
+  Number.parseInt(process.versions.node, 10) >= builtInFrom ? 'node:sqlite' : '@photostructure/sqlite';
+
+const driver: unknown = await import(driverName);
+
+/** Opens a connection. Throws where the file can't be opened, or is no database. */
+export const openDatabase = (
+  path: string,
+  { readOnly = false, waitMs = busyMs }: { readonly readOnly?: boolean; readonly waitMs?: number } = {},
+): Database => {
+  if (!isDriver(driver)) throw new Error(`${driverName} has no DatabaseSync.`);
+  const db = new driver.DatabaseSync(path, { readOnly });
+  db.exec(`PRAGMA busy_timeout = ${waitMs}`);
+  return db;
+};
+
+/** SQLite's primary result codes that this engine tells apart (https://sqlite.org/rescode.html). */
+export const resultCode = { error: 1, busy: 5, full: 13, tooBig: 18, constraint: 19, mismatch: 20 } as const;
+
+/** The primary result code of an error of either driver; absent where SQLite did not raise it. */
+export const codeOf = (error: unknown): number | undefined =>
+  typeof error === 'object' && error !== null && 'errcode' in error && typeof error.errcode === 'number'
+    ? error.errcode & 0xff // both drivers give the extended code, whose low byte is the primary one
+    : undefined;

@@ -1,0 +1,119 @@
+import type { RecordedEvent } from '../../core/event.ts';
+import type { Change, Projection } from '../../core/projection.ts';
+import type { Database } from './sqlite.ts';
+
+/** A document as the writer holds it while a transaction runs. */
+type Row = {
+  readonly revision: number;
+  readonly created: number;
+  readonly position: number;
+  readonly gone: 0 | 1;
+  readonly grp: string | null;
+  readonly body: string;
+};
+
+type Held = Row & { readonly document: unknown };
+
+/** A read model's table on its writing side. Changes gather in memory and are written once, by `flush`. */
+export type Target = {
+  readonly projection: Projection;
+  readonly table: string;
+  /** Takes one event; throws what a reducer throws. */
+  take(event: RecordedEvent, position: number): void;
+  /** Writes what has gathered, inside the caller's transaction. */
+  flush(): void;
+  /** The ids written since the last call, once the transaction is committed. */
+  committed(): readonly string[];
+  /** Forgets everything since the last `committed`: the transaction was rolled back. */
+  rolledBack(): void;
+};
+
+const empty: Held = {
+  revision: -1,
+  created: 0,
+  position: 0,
+  gone: 1,
+  grp: null,
+  body: '',
+  document: undefined,
+};
+
+/** The document of this id after one event; the same object where nothing changes. */
+const after = (
+  held: Held,
+  { id, to }: Change<unknown>,
+  event: RecordedEvent,
+  at: number,
+  it: Projection,
+): Held => {
+  const document = to(held.document);
+  const merges = it.kind === 'tombstones';
+  const revision = merges ? Math.max(held.revision, event.revision) : event.revision;
+  if (document === undefined) {
+    // What never was needs no row; and a set that only grows has nothing that goes.
+    if (merges || held.created === 0) return held;
+    return { ...held, revision, position: at, gone: 1, body: '', document };
+  }
+  const body = JSON.stringify(document);
+  if (merges && body === held.body) return held;
+  const created = held.gone === 1 ? at : held.created;
+  const grp = held.gone === 1 ? (it.group?.(document, id) ?? null) : held.grp;
+  return { revision, created, position: Math.max(at, held.position), gone: 0, grp, body, document };
+};
+
+/** The writing side of the read model in this table. */
+export const createTarget = (db: Database, projection: Projection, table: string): Target => {
+  const select = db.prepare<Row>(
+    `SELECT revision, created, position, gone, grp, body FROM ${table} WHERE id = ?`,
+  );
+  const upsert = db.prepare(`
+    INSERT INTO ${table} (id, revision, created, position, gone, grp, body) VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, created = excluded.created,
+      position = excluded.position, gone = excluded.gone, grp = excluded.grp, body = excluded.body`);
+  const held = new Map<string, Held>();
+  const dirty = new Set<string>();
+
+  const load = (id: string): Held => {
+    const row = select.get(id);
+    if (row === undefined) return empty;
+    return { ...row, document: row.gone === 1 ? undefined : JSON.parse(row.body) };
+  };
+
+  const take = (event: RecordedEvent, position: number): void => {
+    let born = 0;
+    for (const change of projection.on[event.type]?.(event) ?? []) {
+      const { id } = change;
+      const before = held.get(id) ?? load(id);
+      if (projection.kind === 'stream' && event.revision <= before.revision) continue;
+      const now = after(before, change, event, position, projection);
+      held.set(id, now);
+      if (now === before) continue;
+      dirty.add(id);
+      // Pages are cut by `created`: a page's end could not stand between two that have the same one.
+      if (before.gone === 1 && now.gone === 0 && projection.kind === 'stream' && ++born > 1)
+        throw new Error(`${event.type} makes more than one document of ${projection.name}.`);
+    }
+  };
+
+  return {
+    projection,
+    table,
+    take,
+    flush: () => {
+      for (const id of dirty) {
+        const { revision, created, position, gone, grp, body } = held.get(id) ?? empty;
+        upsert.run(id, revision, created, position, gone, grp, body);
+      }
+    },
+    committed: () => {
+      const ids = [...dirty];
+      held.clear();
+      dirty.clear();
+      return ids;
+    },
+    rolledBack: () => {
+      held.clear();
+      dirty.clear();
+    },
+  };
+};

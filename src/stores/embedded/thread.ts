@@ -1,0 +1,56 @@
+import { Worker } from 'node:worker_threads';
+
+/** How a thread of this folder is started and heard. */
+export type ThreadInput<Message> = {
+  readonly file: 'writer' | 'checkpointer';
+  readonly workerData: object;
+  readonly hear: (message: Message) => void;
+  /** Told once, when it crashes or ends without having been asked to. */
+  readonly died: (error: Error) => void;
+};
+
+/** One of this folder's threads. */
+export type Thread<Message> = {
+  readonly post: (message: Message) => void;
+  /** Resolves when it has ended; from the call on an end is no death. */
+  readonly ended: () => Promise<void>;
+  readonly terminate: () => Promise<void>;
+};
+
+/** Starts a thread. */
+export const startThread = <In, Out>({ file, workerData, hear, died }: ThreadInput<Out>): Thread<In> => {
+  // The sources run compiled, and as they are where Node strips the types.
+  const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const worker = new Worker(new URL(`./${file}.${ending}`, import.meta.url), {
+    workerData,
+    name: `keyledger ${file}`,
+  });
+  let isWanted = true;
+  const die = (error: Error): void => {
+    if (!isWanted) return;
+    isWanted = false;
+    died(error);
+  };
+  const exited = new Promise<void>((resolve) => {
+    worker.on('exit', (code) => {
+      die(new Error(`The ${file} thread ended with code ${code}.`));
+      resolve();
+    });
+  });
+  worker.on('message', hear);
+  worker.on('error', (error) => die(error instanceof Error ? error : new Error(String(error))));
+  worker.on('messageerror', die);
+  return {
+    // A thread is no window: there is no origin to name.
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
+    post: (message) => worker.postMessage(message),
+    ended: () => {
+      isWanted = false;
+      return exited;
+    },
+    terminate: async () => {
+      isWanted = false;
+      await worker.terminate();
+    },
+  };
+};
