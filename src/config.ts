@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { parse as parseYaml } from 'yaml';
+import { z } from 'zod';
+
+/** A token as a header can carry it. */
+const token = z.string().regex(/^[\u0021-\u007e]{1,4096}$/, 'must be 1 to 4,096 visible ASCII characters');
+
+const settings = z.strictObject({
+  admin_token: token.optional(),
+  admin_token_previous: token.optional(),
+  verifier_token: token.optional(),
+  host: z.string().min(1, 'must not be empty').default('127.0.0.1'),
+  port: z.coerce.number<string>('must be a number').int().min(0).max(65_535).default(8080),
+  data_dir: z.string().min(1, 'must not be empty').default('./data'),
+  event_store: z.literal('embedded', 'must be `embedded`').default('embedded'),
+  read_models: z.literal('embedded', 'must be `embedded`').default('embedded'),
+  log_level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+});
+
+/** The service's settings, checked. */
+export type Config = Readonly<z.output<typeof settings>>;
+
+/** An admin token below this many characters is taken, with a warning. */
+const adminTokenCharsAdvised = 32;
+
+const environmentNames: { readonly [K in keyof Config]-?: string } = {
+  admin_token: 'SERVICE_CP_ADMIN_TOKEN',
+  admin_token_previous: 'SERVICE_CP_ADMIN_TOKEN_PREVIOUS',
+  verifier_token: 'SERVICE_CP_VERIFIER_TOKEN',
+  host: 'SERVICE_HOST',
+  port: 'SERVICE_PORT',
+  data_dir: 'SERVICE_DATA_DIR',
+  event_store: 'SERVICE_EVENT_STORE',
+  read_models: 'SERVICE_READ_MODELS',
+  log_level: 'SERVICE_LOG_LEVEL',
+};
+
+/** Settings that are secret, and can also be named by a file: `<NAME>_FILE`. */
+const secretSettings = [
+  'admin_token',
+  'admin_token_previous',
+  'verifier_token',
+  'event_store',
+  'read_models',
+] as const;
+
+/** The settings are wrong: `faults` has one line for each. */
+export class BadConfig extends Error {
+  override readonly name = 'BadConfig';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+const readText = (path: string, what: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new BadConfig([`${what}: cannot read ${path} (${code})`]);
+  }
+};
+
+const fromFile = (path: string | undefined): object => {
+  if (path === undefined) return {};
+  const text = readText(path, 'configuration file');
+  let parsed: unknown;
+  try {
+    parsed = parseYaml(text) ?? {};
+  } catch {
+    throw new BadConfig([`configuration file: ${path} is not well-formed YAML`]);
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    throw new BadConfig([`configuration file: ${path} must hold one mapping of settings`]);
+  }
+  // YAML reads `port: 8080` as a number, and the environment has only text.
+  return Object.fromEntries(
+    Object.entries(parsed).map(([key, value]) => [key, typeof value === 'number' ? String(value) : value]),
+  );
+};
+
+const fromEnvironment = (env: NodeJS.ProcessEnv): Record<string, string> => {
+  const found: Record<string, string> = {};
+  for (const [setting, name] of Object.entries(environmentNames)) {
+    const value = env[name];
+    if (value !== undefined && value !== '') found[setting] = value;
+  }
+  for (const setting of secretSettings) {
+    const name = `${environmentNames[setting]}_FILE`;
+    const path = env[name];
+    if (path === undefined || path === '') continue;
+    if (found[setting] !== undefined)
+      throw new BadConfig([`${environmentNames[setting]} and ${name} are both set`]);
+    found[setting] = readText(path, name).trim();
+  }
+  return found;
+};
+
+const faultsOf = (error: z.ZodError): readonly string[] =>
+  error.issues.flatMap((issue) => {
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => `${key}: there is no such setting`);
+    const setting = String(issue.path[0]);
+    const name = environmentNames[setting as keyof Config] ?? setting;
+    return [`${setting} (${name}): ${issue.message}`];
+  });
+
+/**
+ * The settings from the environment, then from the YAML file that `path` or `SERVICE_CONFIG` names, then the
+ * defaults. Throws `BadConfig` with every fault; no message holds a value, for values can be secrets.
+ */
+export const readConfig = (
+  env: NodeJS.ProcessEnv,
+  path?: string,
+): { readonly config: Config; readonly warnings: readonly string[] } => {
+  const parsed = settings.safeParse({ ...fromFile(path ?? env['SERVICE_CONFIG']), ...fromEnvironment(env) });
+  if (!parsed.success) throw new BadConfig(faultsOf(parsed.error));
+  const config = parsed.data;
+  const warnings: string[] = [];
+  if (config.admin_token === undefined) {
+    warnings.push('No admin token is set: the Admin API is off.');
+  } else if (config.admin_token.length < adminTokenCharsAdvised) {
+    warnings.push(`The admin token is shorter than ${adminTokenCharsAdvised} characters: use a longer one.`);
+  }
+  return { config, warnings };
+};

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Cause } from '../core/event.ts';
+import { RequestRefused } from './problem.ts';
+
+/** Longer user agents are cut. */
+const userAgentCharsMax = 512;
+
+/** Longer reasons are refused. */
+const reasonCharsMax = 1_000;
+
+/** Headers that a request may carry once at most: of two, a proxy and the service might each believe another. */
+const onceHeaders = new Set([
+  'authorization',
+  'content-length',
+  'content-type',
+  'host',
+  'if-match',
+  'x-api-key',
+  'x-min-position',
+  'x-reason',
+  'x-request-id',
+]);
+
+/** A path that some part on the way would read as another one: an encoded slash, backslash, NUL or broken escape. */
+const ambiguousPath = /%(?:2f|5c|00|(?![0-9a-f]{2}))|\\/i;
+
+const wellFormedId = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** The caller's own request id where it is well-formed, else a fresh one. */
+export const requestIdOf = (request: IncomingMessage): string => {
+  const sent = request.headers['x-request-id'];
+  return typeof sent === 'string' && wellFormedId.test(sent) ? sent : randomUUID();
+};
+
+const malformed = (detail: string): RequestRefused => new RequestRefused('request.malformed', detail);
+
+/** Refuses a request whose line or headers could mean two things. */
+export const refuseAmbiguous = (request: IncomingMessage): void => {
+  const { rawHeaders, url = '' } = request;
+  let seen: Set<string> | undefined;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]?.toLowerCase() ?? '';
+    if (!onceHeaders.has(name)) continue;
+    seen ??= new Set();
+    if (seen.has(name)) throw malformed(`The header ${name} was sent more than once.`);
+    seen.add(name);
+  }
+  if (!url.startsWith('/') || url.startsWith('//')) throw malformed('The request target must be a path.');
+  if (url.includes('%') || url.includes('\\')) {
+    const [path = ''] = url.split('?', 1);
+    if (ambiguousPath.test(path)) throw malformed('The path has an escape that is not allowed.');
+  }
+};
+
+/** A header's text: Node reads the bytes as Latin-1, and clients mean UTF-8. */
+const textOf = (header: string): string => Buffer.from(header, 'latin1').toString('utf8');
+
+/** Why, in the caller's own words. */
+const reasonOf = (request: IncomingMessage): string | null => {
+  const sent = request.headers['x-reason'];
+  if (typeof sent !== 'string' || sent === '') return null;
+  const reason = textOf(sent);
+  if (reason.length <= reasonCharsMax && !reason.includes('\uFFFD')) return reason;
+  throw new RequestRefused('request.invalid', 'The request is not valid.', {
+    errors: [
+      { pointer: '/X-Reason', detail: `Must be UTF-8 of up to ${reasonCharsMax} characters.`, in: 'header' },
+    ],
+  });
+};
+
+/** What every event of this request says of its origin. */
+export const causeOf = (request: IncomingMessage, requestId: string, actor: string): Cause => ({
+  actor,
+  address: request.socket.remoteAddress ?? null,
+  user_agent: request.headers['user-agent']?.slice(0, userAgentCharsMax) ?? null,
+  reason: reasonOf(request),
+  correlation_id: requestId,
+  causation_id: null,
+});

@@ -1,0 +1,22 @@
+import type { Clock, ReadModels } from '../core/ports.ts';
+import type { Run } from '../core/run.ts';
+import type { Passwords, Secrets } from '../core/secrets.ts';
+
+/** What handlers work with; `app.ts` joins it. */
+export type Services = {
+  readonly run: Run;
+  readonly reads: ReadModels;
+  readonly secrets: Secrets;
+  readonly passwords: Passwords;
+  readonly clock: Clock;
+  /** Begins a rebuild of a read model, or joins the running one; how it goes is the log's to tell. */
+  readonly rebuild: (projection: string) => void;
+  /** Counts what happened, for the metrics. */
+  readonly count: (what: Counted) => void;
+};
+
+/** What the service counts beside requests. */
+export type Counted =
+  | { readonly what: 'authentication'; readonly result: 'ok' | 'missing' | 'invalid' | 'denied' }
+  | { readonly what: 'look-up'; readonly kind: 'user' | 'credential'; readonly active: boolean }
+  | { readonly what: 'refusal'; readonly code: string };
