@@ -1,5 +1,5 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
-import type { RequestReport } from './http/mount.ts';
+import type { RequestReport } from './http/border.ts';
 
 /** Lines are written out when this many bytes wait, or after `flushEveryMs`. */
 const bufferBytes = 4_096;
@@ -42,10 +42,17 @@ export const createLog = (level: string): Log => {
   };
 };
 
-/** One line a request: the template of its route, never the path; and the cause of what went wrong inside. */
+/** What succeeds without changing anything: at many thousand a second, a line for each is for debugging. */
+const isQuiet = ({ method, route, status }: RequestReport): boolean =>
+  status < 400 && (method === 'GET' || method === 'HEAD' || route.endsWith('/authenticate'));
+
+/** One line a request, with the template of its route, never the path; and the cause of what went wrong inside. */
 export const logRequest =
   (logger: Logger) =>
-  ({ method, route, status, ms, requestId, actor, code, error }: RequestReport): void => {
+  (report: RequestReport): void => {
+    const quiet = isQuiet(report);
+    if (quiet && !logger.isLevelEnabled('debug')) return;
+    const { method, route, status, ms, requestId, actor, code, error } = report;
     const line = {
       request_id: requestId,
       method,
@@ -55,6 +62,7 @@ export const logRequest =
       actor,
       code,
     };
-    if (error === undefined) logger.info(line, 'request');
-    else logger.error({ ...line, err: error }, 'request failed');
+    if (error !== undefined) logger.error({ ...line, err: error }, 'request failed');
+    else if (quiet) logger.debug(line, 'request');
+    else logger.info(line, 'request');
   };

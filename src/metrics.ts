@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ReadModelStatus } from './core/ports.ts';
 import type { RunObserver } from './core/run.ts';
-import type { RequestReport } from './http/mount.ts';
+import type { RequestReport } from './http/border.ts';
 import type { Counted } from './http/services.ts';
 
 /** OpenTelemetry's advice for HTTP durations, in seconds. */
