@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { Router } from '@koa/router';
-import type { Context, Middleware } from 'koa';
+import { HttpError, type Context, type Middleware } from 'koa';
 import koaMount from 'koa-mount';
 import koaStatic from 'koa-static';
 import { koaSwagger } from 'koa2-swagger-ui';
 import type { ApiDocument } from './openapi.ts';
+import { RequestRefused } from './problem.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -83,7 +84,18 @@ export const createApidoc = (documents: { readonly [name: string]: ApiDocument }
     });
   }
   const folder = dirname(require.resolve('swagger-ui-dist/package.json'));
-  const assets = koaMount(assetsPath, koaStatic(folder, { maxage: assetsMaxAgeMs, index: false }));
-  router.get('/apidoc/assets/*file', assets as Middleware as never);
+  const assets = koaMount(
+    assetsPath,
+    koaStatic(folder, { maxage: assetsMaxAgeMs, index: false }),
+  ) as Middleware;
+  router.get('/apidoc/assets/*file', async (ctx, next) => {
+    try {
+      await assets(ctx, next);
+    } catch (error) {
+      // What the library throws at a path that leads out of its folder is no fault of the service.
+      if (!(error instanceof HttpError) || error.status >= 500) throw error;
+      throw new RequestRefused('route.unknown', 'There is nothing at this path.');
+    }
+  });
   return router;
 };

@@ -22,8 +22,11 @@ const onceHeaders = new Set([
   'x-request-id',
 ]);
 
-/** A path that some part on the way would read as another one: an encoded slash, backslash, NUL or broken escape. */
-const ambiguousPath = /%(?:2f|5c|00|(?![0-9a-f]{2}))|\\/i;
+/** A path that some part on the way would read as another one: an encoded slash, backslash or control character. */
+const ambiguousPath = /%(?:2f|5c|[01][0-9a-f]|7f)|\\/i;
+
+/** What no host and port have in them (RFC 3986 §3.2.2). */
+const notHost = /[\s/?#@\\<>"]/;
 
 const wellFormedId = /^[A-Za-z0-9._:-]{1,128}$/;
 
@@ -33,11 +36,34 @@ export const requestIdOf = (request: IncomingMessage): string => {
   return typeof sent === 'string' && wellFormedId.test(sent) ? sent : randomUUID();
 };
 
-const malformed = (detail: string): RequestRefused => new RequestRefused('request.malformed', detail);
+/** The connection ends with it: where this request was unclear, so is where the next one starts. */
+const malformed = (detail: string): RequestRefused =>
+  new RequestRefused('request.malformed', detail, { headers: { Connection: 'close' } });
+
+/** Refuses what Node takes and RFC 9112 does not (§3.2, §6.1). */
+const refuseFraming = ({ httpVersion, headers }: IncomingMessage): void => {
+  const { host, 'transfer-encoding': coding } = headers;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0')
+    throw malformed('The version of HTTP must be 1.1 or 1.0.');
+  if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked'))
+    throw malformed('The only transfer encoding is `chunked`, in HTTP/1.1.');
+  if (host === undefined ? httpVersion === '1.1' : notHost.test(host))
+    throw malformed('The header host must name a host.');
+};
+
+const isDecodable = (path: string): boolean => {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 /** Refuses a request whose line or headers could mean two things. */
 export const refuseAmbiguous = (request: IncomingMessage): void => {
   const { rawHeaders, url = '' } = request;
+  refuseFraming(request);
   let seen: Set<string> | undefined;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]?.toLowerCase() ?? '';
@@ -46,10 +72,12 @@ export const refuseAmbiguous = (request: IncomingMessage): void => {
     if (seen.has(name)) throw malformed(`The header ${name} was sent more than once.`);
     seen.add(name);
   }
-  if (!url.startsWith('/') || url.startsWith('//')) throw malformed('The request target must be a path.');
+  if (!url.startsWith('/') || url.startsWith('//') || url.includes('#'))
+    throw malformed('The request target must be a path.');
   if (url.includes('%') || url.includes('\\')) {
     const [path = ''] = url.split('?', 1);
-    if (ambiguousPath.test(path)) throw malformed('The path has an escape that is not allowed.');
+    if (ambiguousPath.test(path) || !isDecodable(path))
+      throw malformed('The path has an escape that is not allowed.');
   }
 };
 

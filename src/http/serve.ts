@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { RefusalCode } from '../refusals.ts';
 import { problem, statusOfCode } from './problem.ts';
 
@@ -15,6 +23,12 @@ const checkEveryMs = 1_000;
 
 /** How long an idle connection is kept for its next request, in milliseconds. */
 const keepAliveTimeoutMs = 75_000;
+
+/** A connection on which nothing moves for so long is ended: a client that reads no more, in milliseconds. */
+const stalledTimeoutMs = 30_000;
+
+/** How long a client is given to take the last answer of a broken connection, in milliseconds. */
+const lingerMs = 1_000;
 
 /** Connections beyond this are not accepted. */
 const connectionsMax = 10_000;
@@ -38,20 +52,57 @@ const codeOf = (error: NodeJS.ErrnoException): RefusalCode => {
   return 'request.malformed';
 };
 
-/** What could not even be read as a request is answered on the bare socket, once, and the connection ends. */
-const answerClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
-  if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
-    socket.destroy();
-    return;
-  }
+/** The last request of a connection, and its answer. */
+type Exchange = { readonly req: IncomingMessage; readonly res: ServerResponse };
+
+/** Ends a connection, after a pause in which the client can take what was answered. */
+const endSoon = (socket: Socket, text?: string): void => {
+  if (socket.writable) socket.end(text ?? '');
+  // A client that does not end its half would hold the connection for ever.
+  setTimeout(() => socket.destroy(), lingerMs).unref();
+};
+
+/** Answers on the bare socket. */
+const answerBare = (error: NodeJS.ErrnoException, socket: Socket): void => {
   const code = codeOf(error);
   const status = statusOfCode(code);
   const requestId = randomUUID();
   const body = JSON.stringify(problem(code, 'The request could not be read as HTTP.', requestId));
-  socket.end(
+  endSoon(
+    socket,
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/problem+json\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
   );
+};
+
+/**
+ * What could not even be read as a request is answered once, in its turn, and the connection ends: an answer that is
+ * under way is finished first, lest this one be taken for it.
+ */
+const createClientErrors = () => {
+  const exchanges = new WeakMap<Socket, Exchange>();
+  const broken = new WeakSet<Socket>();
+  return {
+    began: (req: IncomingMessage, res: ServerResponse): void => {
+      exchanges.set(req.socket, { req, res });
+    },
+    failed: (error: NodeJS.ErrnoException, socket: Socket): void => {
+      // Whatever comes after the first fault is reported again.
+      if (broken.has(socket)) return;
+      broken.add(socket);
+      const { req, res } = exchanges.get(socket) ?? {};
+      const answer = (): void => answerBare(error, socket);
+      if (error.code === 'ECONNRESET') socket.destroy();
+      else if (req === undefined || res === undefined) answer();
+      else if (req.complete) {
+        if (res.writableFinished) answer();
+        else res.once('finish', answer);
+      }
+      // The fault is in this very request's body. `res.socket` is null while earlier answers are under way.
+      else if (res.socket === socket && !res.headersSent) answer();
+      else endSoon(socket);
+    },
+  };
 };
 
 const stopServer = async (server: Server): Promise<void> => {
@@ -77,11 +128,20 @@ export const serve = async (listener: RequestListener, host: string, port: numbe
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: checkEveryMs,
       keepAliveTimeout: keepAliveTimeoutMs,
+      // Refused by the border, with a problem document.
+      requireHostHeader: false,
     },
     listener,
   );
+  const clientErrors = createClientErrors();
   server.maxConnections = connectionsMax;
-  server.on('clientError', answerClientError);
+  // Headers beyond Node's default count would be dropped unseen, a second token among them; their bytes are bounded.
+  server.maxHeadersCount = 0;
+  server.timeout = stalledTimeoutMs;
+  server.prependListener('request', clientErrors.began);
+  server.on('clientError', clientErrors.failed as (error: Error, socket: Duplex) => void);
+  // An expectation that is not known may be ignored (RFC 9110 §10.1.1); Node would answer without a body.
+  server.on('checkExpectation', (req, res) => server.emit('request', req, res));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port, backlog: 1_024 }, () => resolve());

@@ -4,6 +4,7 @@ import type { Projection } from '../../src/core/projection.ts';
 /**
  * The smallest domain that shows everything a store has to do. `Opened {list?}` makes the document of its stream,
  * `Counted {by}` adds to it, `Closed` ends it; `Struck {id, at}` lays a tombstone; `Twin` and `Broken` are faults.
+ * The module's URL may end in `?version=2` or `?without=strikes`: a later program on the same log.
  */
 export type TallyFact =
   | { readonly type: 'Opened'; readonly data: { readonly list?: string } }
@@ -19,16 +20,21 @@ export type Tally = { readonly id: string; readonly list: string; readonly total
 /** A document of `strikes`: a tombstone, which keeps the earliest time. */
 export type Strike = { readonly at: number };
 
+const { searchParams } = new URL(import.meta.url);
+
+/** The version of `tallies`, and what a total starts at: 0 in the first, so that a change of version shows. */
+const version = Number(searchParams.get('version') ?? 1);
+
 const define = <D>(it: Projection<D, TallyFact>): Projection => it as unknown as Projection;
 
 const tallies = define<Tally>({
   name: 'tallies',
-  version: Number(process.env['TALLY_VERSION'] ?? 1),
+  version,
   kind: 'stream',
   group: ({ list }) => list,
   on: {
     Opened: ({ stream, data }) => [
-      { id: stream, to: () => ({ id: stream, list: data.list ?? 'main', total: 0 }) },
+      { id: stream, to: () => ({ id: stream, list: data.list ?? 'main', total: version - 1 }) },
     ],
     Counted: ({ stream, data }) => [
       {
@@ -58,7 +64,9 @@ const strikes = define<Strike>({
 });
 
 /** The read models of the contract suites. */
-export const projections: readonly Projection[] = [tallies, strikes];
+export const projections: readonly Projection[] = [tallies, strikes].filter(
+  ({ name }) => name !== searchParams.get('without'),
+);
 
 /** Their codec's reading half. */
 export const decode = (event: StoredEvent): RecordedEvent => ({

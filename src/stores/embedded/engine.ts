@@ -171,7 +171,7 @@ const createHearing = (parts: Parts, checkpoints: Checkpoints, fatal: (error: Er
       case 'rebuilt':
         return reads.finish(message.name, message.error, message.refused === true);
       case 'checkpointed':
-        return checkpoints.finished(message.wal);
+        return checkpoints.finished();
       case 'fatal':
         return fatal(fromWireError(message.error));
       case 'ready':
@@ -194,8 +194,8 @@ const startCheckpointer = (
     died: fatal,
   });
 
-/** Starts the threads on a data file that is prepared. */
-export const openEngine = async (options: EmbeddedOptions, path: string): Promise<Engine> => {
+/** Starts the threads on a data file that is prepared; `fd` is that file, open as long as the engine is. */
+export const openEngine = async (options: EmbeddedOptions, path: string, fd: number): Promise<Engine> => {
   const { writer, models, hearing } = await startWriter(options, path);
   const parts = createParts(options, path, models, writer);
   const { db, log, queue, reads, condition, observe, end } = parts;
@@ -214,7 +214,7 @@ export const openEngine = async (options: EmbeddedOptions, path: string): Promis
     finish: () => writer.post({ kind: 'checkpoint' }),
   });
   const checkpointer = startCheckpointer(
-    { path, faultsModule: options.faultsModule },
+    { path, fd, faultsModule: options.faultsModule },
     ({ wal, ms }) => {
       observe.checkpointed?.({ ms, walBytes: wal.log * walFrameBytes });
       checkpoints.checkpointed(wal);

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { openEngine, type Engine } from './engine.ts';
 import type { EmbeddedOptions } from './options.ts';
@@ -19,15 +19,22 @@ export const dataFileName = 'keyledger.db';
 export const openEmbedded = async (options: EmbeddedOptions): Promise<Engine> => {
   mkdirSync(options.dir, { recursive: true, mode: 0o700 });
   const release = takeOwnership(options.dir);
+  const path = join(options.dir, dataFileName);
+  // Made before SQLite opens it, for its mode, which SQLite then gives to the WAL too.
+  const fd = openSync(path, 'a', 0o600);
+  const leave = (): void => {
+    // After SQLite: where a process closes a file, it loses all its locks on that file (POSIX).
+    closeSync(fd);
+    release();
+  };
   try {
-    const path = join(options.dir, dataFileName);
     prepareDataFile(path);
-    const engine = await openEngine(options, path);
+    const engine = await openEngine(options, path, fd);
     let closed: Promise<void> | undefined;
     // Asking twice is waiting for the one end.
-    return { ...engine, close: () => (closed ??= engine.close().finally(release)) };
+    return { ...engine, close: () => (closed ??= engine.close().finally(leave)) };
   } catch (error) {
-    release();
+    leave();
     throw error;
   }
 };

@@ -55,7 +55,12 @@ export type WriterInput = {
 };
 
 /** What the checkpointer is started with. */
-export type CheckpointerInput = { readonly path: string; readonly faultsModule: string | undefined };
+export type CheckpointerInput = {
+  readonly path: string;
+  /** The data file, opened by the main thread. */
+  readonly fd: number;
+  readonly faultsModule: string | undefined;
+};
 
 /** How far the WAL is written, and how much of that is in the data file, in frames. */
 export type WalState = { readonly log: number; readonly checkpointed: number };

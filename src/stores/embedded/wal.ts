@@ -8,7 +8,10 @@ export const walFrameBytes = 4_096 + 24;
 /** Where the checkpointer sets to work: 24 MiB. */
 export const walFramesDue = 6_144;
 
-/** Where the writer itself checkpoints, whatever it costs: 256 MiB. */
+/** Where the writer moves what the checkpointer leaves over, however much that is: 128 MiB. */
+export const walFramesFinish = 32_768;
+
+/** Where the writer moves everything by itself, whatever it costs: 256 MiB. */
 export const walFramesHardMax = 65_536;
 
 /** How long a truncating checkpoint waits for readers, with the writer standing still. */
