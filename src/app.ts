@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { createClock } from './core/clock.ts';
@@ -8,13 +9,15 @@ import { createRun } from './core/run.ts';
 import { codec } from './events/index.ts';
 import { createApidoc } from './http/apidoc.ts';
 import { createAuthenticate } from './http/authentication.ts';
+import type { BorderNeeds } from './http/border.ts';
 import { createHealth, type Readiness } from './http/health.ts';
 import { mount } from './http/mount.ts';
 import { adminDocument } from './http/openapi.ts';
 import { createProblemPages } from './http/pages/problems.ts';
 import { adminRoutes } from './http/routes/index.ts';
-import { serve, type Listening } from './http/serve.ts';
+import { serve } from './http/serve.ts';
 import type { Services } from './http/services.ts';
+import { mountStarting } from './http/starting.ts';
 import { logRequest } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createPasswords } from './secrets/passwords.ts';
@@ -54,36 +57,32 @@ function findManifest(): URL {
   throw new Error('package.json is missing.');
 }
 
-/**
- * Joins everything, in the order of the flow: stores, then what decides, then what answers. `onFatal` is called once
- * where the engine can't be trusted with another write: the process must then end.
- */
-export const createApp = async (
-  config: Config,
-  logger: Logger,
-  onFatal: (error: unknown) => void,
-  overrides: Overrides = {},
-): Promise<App> => {
-  let stage: 'running' | 'stopping' = 'running';
-  let metrics: Metrics | undefined;
+type Stores = Awaited<ReturnType<typeof openEmbedded>>;
 
-  const engine = await openEmbedded({
+const openStores = (
+  config: Config,
+  metrics: Metrics,
+  onFatal: (error: unknown) => void,
+  { faultsModule }: Overrides,
+): Promise<Stores> =>
+  openEmbedded({
     dir: config.data_dir,
     projectionsModule: new URL('./projections/index.js', import.meta.url).href,
-    ...(overrides.faultsModule === undefined ? {} : { faultsModule: overrides.faultsModule }),
+    ...(faultsModule === undefined ? {} : { faultsModule }),
     onFatal,
-    observe: {
-      committed: (report) => metrics?.committed(report),
-      conflict: () => metrics?.appendConflict(),
-    },
+    observe: { committed: metrics.committed, conflict: metrics.appendConflict },
   });
-  const { events, readModels } = engine;
-  const last = engine.lastEventTime();
+
+/** What decides and what is read: the stores, the clock, the secrets, and the one road by which anything changes. */
+const joinServices = async (
+  { events, readModels, lastEventTime }: Stores,
+  metrics: Metrics,
+  logger: Logger,
+  overrides: Overrides,
+): Promise<Services> => {
+  const last = lastEventTime();
   const clock = overrides.clock ?? createClock(last === undefined ? 0 : Date.parse(last));
   const secrets = createSecrets();
-  const passwords = await createPasswords();
-  metrics = createMetrics(version, { readModels: () => readModels.status(), head: () => events.head() });
-
   const run = createRun({
     events,
     readModels,
@@ -93,12 +92,11 @@ export const createApp = async (
     observer: metrics.run,
     faults: overrides.faults,
   });
-
-  const services: Services = {
+  return {
     run,
     reads: readModels,
     secrets,
-    passwords,
+    passwords: await createPasswords(),
     clock,
     rebuild: (projection) => {
       readModels.rebuild(projection).then(
@@ -108,53 +106,75 @@ export const createApp = async (
     },
     count: metrics.count,
   };
+};
 
-  const authenticate = createAuthenticate(
-    {
-      admin: config.admin_token,
-      adminPrevious: config.admin_token_previous,
-      verifier: config.verifier_token,
-    },
+/** Every route, page and document. */
+const joinHttp = (
+  config: Config,
+  services: Services,
+  metrics: Metrics,
+  border: BorderNeeds,
+  readiness: () => Readiness,
+): Koa =>
+  mount({
+    ...border,
     services,
-  );
-  const readiness = (): Readiness =>
-    stage === 'stopping' ? { ready: false, reason: 'stopping' } : engine.health();
-
-  const report = logRequest(logger);
-  const koa = mount({
-    services,
-    authenticate,
+    authenticate: createAuthenticate(
+      {
+        admin: config.admin_token,
+        adminPrevious: config.admin_token_previous,
+        verifier: config.verifier_token,
+      },
+      services,
+    ),
     routes: adminRoutes,
     others: [
       createHealth({ readiness, metrics: metrics.text }),
       createApidoc({ admin: adminDocument(adminRoutes, version) }),
       createProblemPages(),
     ],
-    begun: metrics.requestBegun,
-    report: (one) => {
-      metrics.request(one);
-      report(one);
-    },
-    isStopping: () => stage === 'stopping',
   });
 
-  const handle = koa.callback();
-  const listening: Listening = await serve(
-    (req, res) => void handle(req, res),
-    config.host,
-    config.port,
-  ).catch(async (error: unknown) => {
-    await engine.close();
-    throw error;
-  });
-  return {
-    address: listening.address,
-    port: listening.port,
-    stop: async () => {
-      stage = 'stopping';
-      await listening.stop();
-      await passwords.drain();
-      await engine.close();
+/**
+ * Joins everything, in the order of the flow: it listens at once, and answers that it is starting until the stores
+ * are open. `onFatal` is called once where the engine can't be trusted with another write: the process must then end.
+ */
+export const createApp = async (
+  config: Config,
+  logger: Logger,
+  onFatal: (error: unknown) => void,
+  overrides: Overrides = {},
+): Promise<App> => {
+  let isStopping = false;
+  const metrics = createMetrics(version);
+  const logOne = logRequest(logger);
+  const border: BorderNeeds = {
+    begun: metrics.requestBegun,
+    report: (report) => {
+      metrics.request(report);
+      logOne(report);
     },
+    isStopping: () => isStopping,
   };
+  let answer = mountStarting(border).callback();
+  const listening = await serve((req, res) => void answer(req, res), config.host, config.port);
+  const { address, port } = listening;
+  logger.info({ address, port }, 'starting');
+  try {
+    const stores = await openStores(config, metrics, onFatal, overrides);
+    metrics.watch({ readModels: () => stores.readModels.status(), head: () => stores.events.head() });
+    const services = await joinServices(stores, metrics, logger, overrides);
+    const readiness = (): Readiness => (isStopping ? { ready: false, reason: 'stopping' } : stores.health());
+    answer = joinHttp(config, services, metrics, border, readiness).callback();
+    const stop = async (): Promise<void> => {
+      isStopping = true;
+      await listening.stop();
+      await services.passwords.drain();
+      await stores.close();
+    };
+    return { address, port, stop };
+  } catch (error) {
+    await listening.stop();
+    throw error;
+  }
 };

@@ -33,6 +33,8 @@ export type Metrics = {
   readonly run: RunObserver;
   readonly committed: (report: CommitReport) => void;
   readonly appendConflict: () => void;
+  /** Names what is asked at each scrape, once the stores are open. */
+  readonly watch: (probes: Probes) => void;
   readonly text: () => Promise<{ contentType: string; text: string }>;
 };
 
@@ -101,7 +103,8 @@ const createCounts = (registers: Registry[]) => {
   };
 };
 
-const createStoreMetrics = (registers: Registry[], probes: Probes) => {
+const createStoreMetrics = (registers: Registry[]) => {
+  let probes: Probes | undefined;
   const duration = new Histogram({
     name: 'eventstore_commit_duration_seconds',
     help: 'Time of one durable commit of the embedded engine.',
@@ -120,15 +123,19 @@ const createStoreMetrics = (registers: Registry[], probes: Probes) => {
     name: 'projection_lag_events',
     help: 'Positions between the end of the log and a read model’s checkpoint.',
     labelNames: ['projection'],
-    registers,
+    registers: [],
     async collect() {
+      if (probes === undefined) return;
       const [head, models] = await Promise.all([probes.head(), probes.readModels()]);
       for (const { name, checkpoint } of models)
         this.set({ projection: name }, Number(BigInt(head) - BigInt(checkpoint)));
     },
   });
-  void lag;
+  for (const registry of registers) registry.registerMetric(lag);
   return {
+    watch: (stores: Probes): void => {
+      probes = stores;
+    },
     committed: (report: CommitReport): void => {
       duration.observe(report.ms / 1000);
       appends.inc(report.appends);
@@ -140,7 +147,7 @@ const createStoreMetrics = (registers: Registry[], probes: Probes) => {
 };
 
 /** Prometheus metrics, named after OpenTelemetry's conventions where there are any. */
-export const createMetrics = (version: string, probes: Probes): Metrics => {
+export const createMetrics = (version: string): Metrics => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   // promtool refuses gauges whose names end in `_total`.
@@ -155,7 +162,7 @@ export const createMetrics = (version: string, probes: Probes): Metrics => {
   return {
     ...createHttpMetrics([registry]),
     ...createCounts([registry]),
-    ...createStoreMetrics([registry], probes),
+    ...createStoreMetrics([registry]),
     text: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   };
 };

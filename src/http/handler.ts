@@ -33,7 +33,7 @@ const parseParts = async (ctx: Context, route: Route): Promise<Parts> => {
     const sent = await readJsonBody(ctx);
     if (sent === undefined && route.bodyOptional !== true) {
       errors.push({ pointer: '', detail: 'A JSON body is required.' });
-    } else body = parse(route.body, sent ?? {});
+    } else body = parse(route.body, sent === undefined ? {} : sent);
   }
   if (errors.length > 0) throw new RequestRefused('request.invalid', 'The request is not valid.', { errors });
   return { params, query, body };

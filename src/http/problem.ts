@@ -38,6 +38,9 @@ const statuses: { readonly [K in RefusalKind]: number } = {
   unavailable: 503,
 };
 
+/** Faults beyond this many are not named: a body that is small enough to be read can hold a hundred thousand. */
+const inputErrorsMax = 256;
+
 /** How long a client should wait before it tries again, in seconds. */
 const retryAfterSecs = 1;
 
@@ -100,15 +103,22 @@ export const toRefused = (error: unknown): RequestRefused => {
 const pointerTo = (path: readonly PropertyKey[]): string =>
   path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/** Every fault that a schema found; of unknown members, each is one. */
+/** The unknown members of an issue as issues of their own. */
+const apart = (issue: z.core.$ZodIssue): readonly { path: readonly PropertyKey[]; message: string }[] =>
+  issue.code === 'unrecognized_keys'
+    ? issue.keys
+        .slice(0, inputErrorsMax)
+        .map((key) => ({ path: [...issue.path, key], message: 'This member is not known here.' }))
+    : [issue];
+
+/** Every fault that a schema found, up to `inputErrorsMax`; of unknown members, each is one. */
 export const inputErrors = (error: z.ZodError, place?: InputError['in']): readonly InputError[] =>
-  error.issues.flatMap((issue) => {
-    const where = place === undefined ? {} : { in: place };
-    return issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({
-          pointer: pointerTo([...issue.path, key]),
-          detail: 'This member is not known here.',
-          ...where,
-        }))
-      : [{ pointer: pointerTo(issue.path), detail: issue.message, ...where }];
-  });
+  error.issues
+    .slice(0, inputErrorsMax)
+    .flatMap(apart)
+    .slice(0, inputErrorsMax)
+    .map(({ path, message }) => ({
+      pointer: pointerTo(path),
+      detail: message,
+      ...(place === undefined ? {} : { in: place }),
+    }));

@@ -64,13 +64,16 @@ export const instant = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' });
 
 /** The query of a list: without `limit` the whole list is answered. */
 export const listQuery = z.strictObject({
-  limit: z.coerce
-    .number<string>()
-    .int()
-    .min(1)
-    .max(pageItemsMax)
+  limit: z
+    .string()
+    .regex(/^[1-9][0-9]{0,3}$/, `Must be a number from 1 to ${pageItemsMax}.`)
+    .transform(Number)
+    .refine((limit) => limit <= pageItemsMax, `Must be a number from 1 to ${pageItemsMax}.`)
     .optional()
-    .meta({ description: 'Answers a page of up to this many; without it the whole list is answered.' }),
+    .meta({
+      description: 'Answers a page of up to this many; without it the whole list is answered.',
+      override: { type: 'integer', minimum: 1, maximum: pageItemsMax, pattern: undefined },
+    }),
   cursor: z
     .string()
     .regex(/^[0-9]{20}$/, 'Must be a cursor that the service gave.')

@@ -1,0 +1,25 @@
+import Koa, { type Middleware } from 'koa';
+import { border, type BorderNeeds } from './border.ts';
+import { createHealth } from './health.ts';
+import { RequestRefused } from './problem.ts';
+
+/** How long a client should wait for a start, in seconds. */
+const retryAfterSecs = 2;
+
+/** What answers until the stores are open: the process is up, it is not ready, and everything else is to come back. */
+export const mountStarting = (needs: BorderNeeds): Koa => {
+  const app = new Koa();
+  const health = createHealth({
+    readiness: () => ({ ready: false, reason: 'starting' }),
+    metrics: async () => ({ contentType: 'text/plain; charset=utf-8', text: '' }),
+  });
+  app.use(border(needs));
+  app.use(health.routes() as Middleware);
+  app.use(() => {
+    throw new RequestRefused('service.unavailable', 'The service is starting.', {
+      headers: { 'Retry-After': String(retryAfterSecs) },
+    });
+  });
+  app.silent = true;
+  return app;
+};
