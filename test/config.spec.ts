@@ -1,0 +1,102 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { BadConfig, readConfig } from '../src/config.ts';
+import { freshFolder, removeFolder } from './support/program.ts';
+
+const faultsOf = (env: NodeJS.ProcessEnv, path?: string): readonly string[] => {
+  try {
+    readConfig(env, path);
+  } catch (error) {
+    if (error instanceof BadConfig) return error.faults;
+    throw error;
+  }
+  return [];
+};
+
+describe('the configuration', () => {
+  const dir = freshFolder();
+  after(() => removeFolder(dir));
+  const file = (name: string, text: string): string => {
+    const path = join(dir, name);
+    writeFileSync(path, text);
+    return path;
+  };
+
+  it('has a default for everything but the tokens', () => {
+    expect(readConfig({}).config).to.deep.equal({
+      host: '127.0.0.1',
+      port: 8080,
+      data_dir: './data',
+      event_store: 'embedded',
+      read_models: 'embedded',
+      log_level: 'info',
+    });
+  });
+
+  it('takes the environment before the file, and the file before the defaults', () => {
+    const path = file('a.yaml', 'port: 1111\nhost: 0.0.0.0\nadmin_token: from-the-file-from-the-file-from\n');
+    const { config } = readConfig({ SERVICE_CONFIG: path, SERVICE_PORT: '2222' });
+    expect(config).to.include({
+      port: 2222,
+      host: '0.0.0.0',
+      admin_token: 'from-the-file-from-the-file-from',
+    });
+  });
+
+  it('takes the file that the command line names before the one of the environment', () => {
+    const named = file('named.yaml', 'port: 3333\n');
+    expect(readConfig({ SERVICE_CONFIG: join(dir, 'absent.yaml') }, named).config.port).to.equal(3333);
+  });
+
+  it('reads a secret from the file that <NAME>_FILE names, without the line end', () => {
+    const path = file('token', 'a-token-from-a-file-of-its-own-0123\n');
+    const { config } = readConfig({ SERVICE_CP_ADMIN_TOKEN_FILE: path });
+    expect(config.admin_token).to.equal('a-token-from-a-file-of-its-own-0123');
+  });
+
+  it('refuses a secret that is given twice', () => {
+    const path = file('twice', 'x'.repeat(32));
+    const faults = faultsOf({ SERVICE_CP_ADMIN_TOKEN: 'y'.repeat(32), SERVICE_CP_ADMIN_TOKEN_FILE: path });
+    expect(faults).to.deep.equal(['SERVICE_CP_ADMIN_TOKEN and SERVICE_CP_ADMIN_TOKEN_FILE are both set']);
+  });
+
+  it('names every fault in a line of its own, and no value', () => {
+    const faults = faultsOf({
+      SERVICE_PORT: 'eighty',
+      SERVICE_LOG_LEVEL: 'loud',
+      SERVICE_CP_ADMIN_TOKEN: 'a secret with spaces',
+    });
+    expect(faults).to.have.length(3);
+    expect(faults.join('\n'))
+      .to.match(/port \(SERVICE_PORT\)/)
+      .and.match(/log_level/)
+      .and.match(/admin_token/);
+    expect(faults.join('\n')).not.to.contain('a secret');
+  });
+
+  it('refuses a setting that there is not', () => {
+    expect(faultsOf({}, file('typo.yaml', 'admin_tokn: x\n'))).to.deep.equal([
+      'admin_tokn: there is no such setting',
+    ]);
+  });
+
+  for (const [what, text] of [
+    ['is not well-formed YAML', 'a: [1\n'],
+    ['is a list', '- a\n'],
+  ] as const) {
+    it(`refuses a file that ${what}`, () => {
+      expect(faultsOf({}, file('bad.yaml', text))).to.have.length(1);
+    });
+  }
+
+  it('refuses a file that is not there', () => {
+    expect(faultsOf({}, join(dir, 'absent.yaml'))[0]).to.match(/cannot read .*ENOENT/);
+  });
+
+  it('warns of a short admin token and of none', () => {
+    expect(readConfig({ SERVICE_CP_ADMIN_TOKEN: 'short' }).warnings[0]).to.match(/shorter than 32/);
+    expect(readConfig({}).warnings[0]).to.match(/Admin API is off/);
+    expect(readConfig({ SERVICE_CP_ADMIN_TOKEN: 'x'.repeat(32) }).warnings).to.deep.equal([]);
+  });
+});
