@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { createClock } from './core/clock.ts';
 import type { Faults } from './core/faults.ts';
-import type { Clock } from './core/ports.ts';
+import type { Clock, ReadModels } from './core/ports.ts';
 import { createRun } from './core/run.ts';
 import { codec } from './events/index.ts';
 import { createApidoc } from './http/apidoc.ts';
@@ -27,6 +27,8 @@ import { openEmbedded } from './stores/embedded/index.ts';
 /** What a test's own program may put in the place of the real thing. */
 export type Overrides = {
   readonly clock?: Clock;
+  /** Puts something between the service and its read models. */
+  readonly readModels?: (real: ReadModels) => ReadModels;
   readonly faults?: Faults;
   /** URL of a module that exports `faults`, for the engine's own threads. */
   readonly faultsModule?: string;
@@ -75,11 +77,12 @@ const openStores = (
 
 /** What decides and what is read: the stores, the clock, the secrets, and the one road by which anything changes. */
 const joinServices = async (
-  { events, readModels, lastEventTime }: Stores,
+  { events, readModels: real, lastEventTime }: Stores,
   metrics: Metrics,
   logger: Logger,
   overrides: Overrides,
 ): Promise<Services> => {
+  const readModels = overrides.readModels?.(real) ?? real;
   const last = lastEventTime();
   const clock = overrides.clock ?? createClock(last === undefined ? 0 : Date.parse(last));
   const secrets = createSecrets();

@@ -10,7 +10,12 @@ type Bearer = { readonly generation: number; readonly until: string };
 /** A service account as its bearers make it: `graced` are the earlier generations that may still work. */
 type ServiceAccount =
   | { readonly status: 'none' }
-  | { readonly status: 'deleted' }
+  | {
+      readonly status: 'deleted';
+      readonly tenant_id: string;
+      readonly incarnation: string;
+      readonly credentials: 'revoke' | 'keep';
+    }
   | {
       readonly status: 'alive';
       readonly tenant_id: string;
@@ -58,7 +63,12 @@ const serviceAccount: Fold<ServiceAccount, ServiceAccountFact> = {
     }),
     ServiceAccountBearerRotated: (state, { generation, ends }) =>
       state.status === 'alive' ? { ...state, generation, graced: ends } : state,
-    ServiceAccountDeleted: () => ({ status: 'deleted' }),
+    ServiceAccountDeleted: (_, { tenant_id, incarnation, credentials }) => ({
+      status: 'deleted',
+      tenant_id,
+      incarnation,
+      credentials,
+    }),
   },
 };
 
@@ -115,7 +125,10 @@ export const deleteServiceAccount = command({
   stream,
   fold: serviceAccount,
   decide: ({ service_account_id, credentials }: DeleteServiceAccount, state) => {
-    if (state.status !== 'alive') return accept();
+    if (state.status === 'none') return accept();
+    // What an earlier deletion kept still works: to ask again without keeping it is another wish.
+    if (state.status === 'deleted' && (state.credentials === 'revoke' || credentials === 'keep'))
+      return accept();
     const { tenant_id, incarnation } = state;
     return accept({
       type: 'ServiceAccountDeleted',

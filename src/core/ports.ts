@@ -44,6 +44,8 @@ export type EventStore = {
 export type PageRequest = {
   /** Only documents of this group (what the projection's `group` answered); all where absent. */
   readonly group?: string;
+  /** Only documents of this subgroup; `group` is then not looked at. */
+  readonly subgroup?: string;
   readonly after?: Position;
   readonly order?: 'asc' | 'desc';
   /** 1 to `pageItemsMax`. */

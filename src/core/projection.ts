@@ -18,6 +18,8 @@ export type Projection<D = unknown, F extends Fact = Fact> = {
   readonly kind: ProjectionKind;
   /** The list a document stands in; fixed for the document's life. Absent: one list of all. */
   readonly group?: (document: D, id: string) => string;
+  /** A second list that a document stands in, beside its group; fixed as well. */
+  readonly subgroup?: (document: D, id: string) => string;
   readonly on: {
     readonly [T in F['type']]?: (event: RecordedEvent<Extract<F, { type: T }>>) => readonly Change<D>[];
   };

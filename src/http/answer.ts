@@ -66,7 +66,10 @@ export const answerJson = (
   if (body === undefined) return send(ctx, status, undefined, flat(headers), '');
   if (!isJsonText(body)) return send(ctx, status, jsonType, flat(headers), JSON.stringify(body));
   if (typeof body.json === 'string') return send(ctx, status, jsonType, flat(headers), body.json);
-  // A stream is Koa's to send: it ends the stream where the client goes away.
+  // A stream is Koa's to send: it ends the stream where the client goes away, and the connection where the stream fails.
+  body.json.once('error', (error) => {
+    stateOf(ctx).error = error;
+  });
   setCommonHeaders(ctx);
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Content-Type', jsonType);
@@ -84,7 +87,7 @@ export const answerProblem = (ctx: Context, error: unknown): void => {
   const refused = toRefused(error);
   const state = stateOf(ctx);
   state.code = refused.code;
-  if (refused.code === 'service.internal' || refused.code === 'service.unavailable') state.error = error;
+  if (refused !== error && statusOfCode(refused.code) >= 500) state.error = error;
   // Too late for an answer: the client sees the connection end.
   if (ctx.res.headersSent) {
     ctx.res.destroy();

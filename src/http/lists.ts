@@ -43,13 +43,11 @@ const answerList = async (url: string, query: ListQuery, read: ReadSlice): Promi
   return { body: { json: Readable.from(wholeList(read, first)) } };
 };
 
-const request = (
-  group: string | undefined,
-  query: ListQuery,
-  after: Position | undefined,
-  limit: number,
-): PageRequest => ({
-  ...(group === undefined ? {} : { group }),
+/** The list that is asked for: one group, one subgroup, or all. */
+type List = Pick<PageRequest, 'group' | 'subgroup'>;
+
+const request = (list: List, query: ListQuery, after: Position | undefined, limit: number): PageRequest => ({
+  ...list,
   ...(after === undefined ? {} : { after }),
   order: query.order,
   limit,
@@ -58,12 +56,12 @@ const request = (
 /** A list whose documents are answered as they are stored: joined by the engine, never parsed here. */
 export const listAsStored = async <D>(
   documents: Documents<D>,
-  group: string,
+  list: List,
   url: string,
   query: ListQuery,
 ): Promise<ListAnswer> =>
   answerList(url, query, async (after, limit) => {
-    const page = await documents.pageText(request(group, query, after, limit));
+    const page = await documents.pageText(request(list, query, after, limit));
     const isLast = page.count < limit || page.last === undefined;
     return { text: page.text, count: page.count, ...(isLast ? {} : { next: page.last }) };
   });
@@ -71,7 +69,7 @@ export const listAsStored = async <D>(
 /** A list whose documents are looked at on their way; `view` answers what the client sees, `undefined` to leave one out. */
 export const listOf = async <D>(
   documents: Documents<D>,
-  group: string | undefined,
+  list: List,
   url: string,
   query: ListQuery,
   view: (items: readonly D[]) => Promise<readonly unknown[]>,
@@ -81,7 +79,7 @@ export const listOf = async <D>(
     let cursor = after;
     for (let pages = 0; pages < pagesPerAnswerMax; pages += 1) {
       const wanted = limit - seen.length;
-      const page: readonly PageItem<D>[] = await documents.page(request(group, query, cursor, wanted));
+      const page: readonly PageItem<D>[] = await documents.page(request(list, query, cursor, wanted));
       const views = await view(page.map(({ document }) => document));
       for (const one of views) if (one !== undefined) seen.push(JSON.stringify(one));
       cursor = page.at(-1)?.created ?? cursor;

@@ -146,5 +146,8 @@ export const adminDocument = (routes: readonly Route[], version: string): ApiDoc
       },
     },
   );
-  return { json: JSON.stringify(document, null, 2), yaml: stringify(document) };
+  return {
+    json: JSON.stringify(document, null, 2),
+    yaml: stringify(document, { aliasDuplicateObjects: false }),
+  };
 };

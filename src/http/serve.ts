@@ -24,8 +24,8 @@ const checkEveryMs = 1_000;
 /** How long an idle connection is kept for its next request, in milliseconds. */
 const keepAliveTimeoutMs = 75_000;
 
-/** A connection on which nothing moves for so long is ended: a client that reads no more, in milliseconds. */
-const stalledTimeoutMs = 30_000;
+/** A connection on which nothing moves for so long, or twice so long, is ended: a client that reads no more. */
+const stalledTimeoutMs = 20_000;
 
 /** How long a client is given to take the last answer of a broken connection, in milliseconds. */
 const lingerMs = 1_000;

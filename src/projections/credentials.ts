@@ -20,12 +20,13 @@ export type Credential = {
 /** Ended before its time, ended by its time, or working. */
 export type CredentialStatus = 'active' | 'expired' | 'revoked';
 
-/** The credentials, listed by the tenant's incarnation. */
+/** The credentials, listed by the tenant's incarnation, and by the account that minted them. */
 export const credentials = projection<Credential>({
   name: 'credentials',
   version: 1,
   kind: 'stream',
   group: ({ incarnation }) => incarnation,
+  subgroup: ({ service_account_id }) => service_account_id,
   on: {
     CredentialMinted: ({ data, time }) => [
       {
@@ -43,19 +44,6 @@ export const credentials = projection<Credential>({
           password_digest: data.password_digest,
         }),
       },
-    ],
-  },
-});
-
-/** The credentials again, as references listed by the account that minted them. */
-export const minted = projection<{ readonly username: string; readonly by: string }>({
-  name: 'minted',
-  version: 1,
-  kind: 'stream',
-  group: ({ by }) => by,
-  on: {
-    CredentialMinted: ({ data }) => [
-      { id: data.username, to: () => ({ username: data.username, by: data.service_account_id }) },
     ],
   },
 });

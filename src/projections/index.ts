@@ -1,6 +1,6 @@
 import type { Projection } from '../core/projection.ts';
 import { codec } from '../events/index.ts';
-import { credentials, minted } from './credentials.ts';
+import { credentials } from './credentials.ts';
 import { revocations } from './revocations.ts';
 import { bearers, serviceAccounts } from './service-accounts.ts';
 import { tenants } from './tenants.ts';
@@ -15,7 +15,6 @@ export const projections: readonly Projection[] = [
   serviceAccounts,
   bearers,
   credentials,
-  minted,
 ];
 
 /** How that engine reads the log. */

@@ -111,7 +111,7 @@ export const serviceAccountRoutes = [
     refusals: [],
   })(async ({ query, url }, { reads }) => {
     const documents = reads.documents<ServiceAccount>('service_accounts');
-    const answer = await listOf(documents, undefined, url, query, async (accounts) => {
+    const answer = await listOf(documents, {}, url, query, async (accounts) => {
       const alive = await onlyAlive(reads, accounts);
       return accounts.map((account, at) => (alive[at] === true ? view(account) : undefined));
     });

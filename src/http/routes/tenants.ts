@@ -56,7 +56,7 @@ export const tenantRoutes = [
     const documents = reads.documents<Tenant>('tenants');
     return {
       status: 200,
-      ...(await listOf(documents, undefined, url, query, async (items) => items.map(view))),
+      ...(await listOf(documents, {}, url, query, async (items) => items.map(view))),
     };
   }),
 

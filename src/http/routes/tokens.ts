@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { mintCredential, revokeCredential } from '../../commands/credential.ts';
 import { refuse } from '../../core/command.ts';
-import { findCredential, statusOf, type Credential } from '../../projections/credentials.ts';
+import { statusOf, type Credential } from '../../projections/credentials.ts';
 import { findTenant } from '../../projections/tenants.ts';
 import { listOf } from '../lists.ts';
 import { route, type Caller } from '../route.ts';
@@ -137,20 +137,10 @@ export const tokenRoutes = [
     const { reads } = services;
     const tenant = await findTenant(reads, id);
     if (tenant === undefined) return unknownTenant(id);
-    if (caller.kind === 'service_account') {
-      const references = reads.documents<{ username: string }>('minted');
-      const answer = await listOf(references, caller.account.id, url, query, (items) =>
-        Promise.all(
-          items.map(async ({ username }) => {
-            const found = await findCredential(reads, tenant.incarnation, username);
-            return found === undefined ? undefined : listedView(found, services);
-          }),
-        ),
-      );
-      return { status: 200, ...answer };
-    }
     const documents = reads.documents<Credential>('credentials');
-    const answer = await listOf(documents, tenant.incarnation, url, query, (items) =>
+    const list =
+      caller.kind === 'service_account' ? { subgroup: caller.account.id } : { group: tenant.incarnation };
+    const answer = await listOf(documents, list, url, query, (items) =>
       Promise.all(items.map((item) => listedView(item, services))),
     );
     return { status: 200, ...answer };

@@ -75,7 +75,7 @@ export const userRoutes = [
     if (tenant === undefined) return unknownTenant(id);
     return {
       status: 200,
-      ...(await listAsStored(reads.documents<User>('users'), tenant.incarnation, url, query)),
+      ...(await listAsStored(reads.documents<User>('users'), { group: tenant.incarnation }, url, query)),
     };
   }),
 

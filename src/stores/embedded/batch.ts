@@ -52,39 +52,53 @@ const readWire = (wire: WireAppends): WireAppend[] => {
   return appends;
 };
 
+/** The position of the last event, the one being written included. */
+type Head = { position: number };
+
 /** The function that writes one append into the open transaction and answers its outcome and value. */
-const createAppending = ({ db, decode, faults, live }: Writing, nextPosition: () => number) => {
+const createAppending = ({ db, decode, faults, live }: Writing, head: Head) => {
   const lastRevision = db.prepare<{ revision: number | null }>(
     'SELECT max(revision) AS revision FROM events WHERE stream = ?',
   );
   const idAt = db.prepare<{ id: string }>('SELECT id FROM events WHERE stream = ? AND revision = ?');
   const insert = db.prepare(
-    'INSERT INTO events (position, stream, revision, id, type, version, time, data, cause) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    `INSERT INTO events (position, stream, revision, id, type, version, time, data, cause)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream, revision) DO NOTHING`,
   );
   const handled = new Set(live.flatMap(({ projection }) => Object.keys(projection.on)));
 
-  return ({ stream, expected, rows }: WireAppend): readonly [number, number] => {
+  /** False where the stream has an event at this revision already. */
+  const put = (row: EventRow, position: number): boolean =>
+    insert.run(
+      position,
+      row.stream,
+      row.revision,
+      row.id,
+      row.type,
+      row.version,
+      row.time,
+      row.data,
+      row.cause,
+    ).changes === 1;
+
+  const miss = ({ stream, rows }: WireAppend): readonly [number, number] => {
+    const repeats = rows.every(({ id, revision }) => idAt.get(stream, revision)?.id === id);
+    return repeats ? [outcome.repeated, 0] : [outcome.conflict, lastRevision.get(stream)?.revision ?? -1];
+  };
+
+  return (append: WireAppend): readonly [number, number] => {
+    const { stream, expected, rows } = append;
     faults?.('before-append');
-    const current = lastRevision.get(stream)?.revision ?? -1;
-    if (current !== expected) {
-      const repeats = rows.every(({ id, revision }) => idAt.get(stream, revision)?.id === id);
-      return repeats ? [outcome.repeated, 0] : [outcome.conflict, current];
-    }
-    let first = 0;
-    for (const row of rows) {
-      const position = nextPosition();
-      if (first === 0) first = position;
-      insert.run(
-        position,
-        stream,
-        row.revision,
-        row.id,
-        row.type,
-        row.version,
-        row.time,
-        row.data,
-        row.cause,
-      );
+    // That a stream does not exist yet is told by its first insert; only where it must exist is it looked for.
+    if (expected >= 0 && lastRevision.get(stream)?.revision !== expected) return miss(append);
+    const first = head.position + 1;
+    for (const [n, row] of rows.entries()) {
+      const position = first + n;
+      if (!put(row, position)) {
+        if (n === 0) return miss(append);
+        throw new Error(`Stream ${stream} has an event ahead of its end.`);
+      }
+      head.position = position;
       if (!handled.has(row.type)) continue;
       const event = decode(toStoredEvent({ ...row, position }));
       for (const target of live) target.take(event, position);
@@ -103,16 +117,16 @@ const answerAll = (count: number, code: number, error: unknown, { outcomes, erro
 export const createBatches = (writing: Writing) => {
   const { db, transact, faults, live } = writing;
   let head = db.prepare<{ head: number | null }>('SELECT max(position) AS head FROM events').get()?.head ?? 0;
-  let next = head;
-  const append = createAppending(writing, () => ++next);
+  const writingHead: Head = { position: head };
+  const append = createAppending(writing, writingHead);
   const moveCheckpoints = db.prepare('UPDATE read_models SET checkpoint = ?');
 
   const writeAll = (appends: readonly WireAppend[]): number[] => {
-    next = head;
+    writingHead.position = head;
     const outcomes = appends.flatMap(append);
     faults?.('before-projection');
     for (const target of live) target.flush();
-    if (next !== head) moveCheckpoints.run(next);
+    if (writingHead.position !== head) moveCheckpoints.run(writingHead.position);
     faults?.('before-commit');
     return outcomes;
   };
@@ -120,7 +134,7 @@ export const createBatches = (writing: Writing) => {
   const write = (appends: readonly WireAppend[], result: BatchResult): void => {
     try {
       result.outcomes.push(...transact(() => writeAll(appends)));
-      head = next;
+      head = writingHead.position;
       for (const [n, target] of live.entries()) result.touched[n]?.push(...target.committed());
     } catch (error) {
       for (const target of live) target.rolledBack();

@@ -15,8 +15,8 @@ export type Built = { readonly target: Target; readonly left: string | undefined
 export type BuildOptions = {
   /** How many events the next transaction may take; asked before each. */
   readonly chunkEvents: () => number;
-  /** Told after each transaction: the position the targets hold. */
-  readonly progress?: (checkpoint: number) => void;
+  /** Told after each transaction: the position the targets hold, and per target the ids it wrote. */
+  readonly progress?: (checkpoint: number, written: readonly (readonly string[])[]) => void;
 };
 
 const newTable = (db: Database, projection: Projection): string => {
@@ -27,7 +27,10 @@ const newTable = (db: Database, projection: Projection): string => {
     )
     .get();
   const table = `${documentTablePrefix}${(last?.n ?? 0) + 1}`;
-  createDocumentTable(db, table, projection.group !== undefined);
+  createDocumentTable(db, table, {
+    grouped: projection.group !== undefined,
+    subgrouped: projection.subgroup !== undefined,
+  });
   return table;
 };
 
@@ -59,9 +62,11 @@ function* feed(
     return reached;
   };
   try {
-    while (!transact(step)) {
-      progress?.(checkpoint);
-      yield;
+    for (let isOver = false; !isOver;) {
+      isOver = transact(step);
+      const written = targets.map((target) => target.committed());
+      progress?.(checkpoint, written);
+      if (!isOver) yield;
     }
   } catch (error) {
     for (const target of targets) target.rolledBack();
@@ -95,42 +100,37 @@ export function* build(
     }
     faults?.('before-swap');
   });
-  for (const target of targets) target.committed();
   return built;
 }
 
 /** Feeds the whole log once more to a live set of tombstones: what is missing comes in, nothing ever goes. */
-export function* merge(
-  writing: Writing,
-  target: Target,
-  options: BuildOptions & { readonly touched: (ids: readonly string[]) => void },
-): Generator<void, void> {
-  const tell = (): void => options.touched(target.committed());
-  const progress = (checkpoint: number): void => {
-    tell();
-    options.progress?.(checkpoint);
-  };
-  yield* feed(writing, [target], { ...options, progress }, () => writing.faults?.('before-swap'));
-  tell();
+export function* merge(writing: Writing, target: Target, options: BuildOptions): Generator<void, void> {
+  yield* feed(writing, [target], options, () => writing.faults?.('before-swap'));
 }
 
-/** Removes, in small transactions, every document table that is not live and that nobody reads any more. */
-export function* sweep({ db, transact }: Writing, isRead: (table: string) => boolean): Generator<void, void> {
-  const leftovers = db
+/** The document tables that are not live: of a build that was cut short, or of a read model that was replaced. */
+export const leftovers = (db: Database): readonly string[] =>
+  db
     .prepare<{ name: string }>(
       `SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB '${documentTablePrefix}*'
        AND name NOT IN (SELECT tbl FROM read_models)`,
     )
-    .all();
-  for (const { name } of leftovers) {
-    if (isRead(name)) continue;
-    const some = db.prepare(`DELETE FROM ${name} WHERE id IN (SELECT id FROM ${name} LIMIT ${sweepRows})`);
-    const any = db.prepare(`SELECT 1 FROM ${name} LIMIT 1`);
+    .all()
+    .map(({ name }) => name);
+
+/** Removes the leftovers that nobody reads any more, in transactions so small that appends do not wait for them. */
+export function* sweep({ db, transact }: Writing, isRead: (table: string) => boolean): Generator<void, void> {
+  for (const table of leftovers(db)) {
+    if (isRead(table)) continue;
+    const some = db.prepare(
+      `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} LIMIT ${sweepRows})`,
+    );
+    const any = db.prepare(`SELECT 1 FROM ${table} LIMIT 1`);
     while (any.get() !== undefined) {
       transact(() => some.run());
       yield;
     }
-    transact(() => db.exec(`DROP TABLE ${name}`));
+    transact(() => db.exec(`DROP TABLE ${table}`));
     yield;
   }
 }

@@ -14,12 +14,12 @@ const absent = Symbol('absent');
 const pageStatements = (
   db: Database,
   table: string,
-  grouped: boolean,
+  list: 'grp' | 'sub' | undefined,
   order: 'asc' | 'desc',
 ): PageStatements => {
   const page = `
     SELECT created, body FROM ${table}
-    WHERE gone = 0 ${grouped ? 'AND grp = ?' : ''} AND created ${order === 'asc' ? '>' : '<'} ?
+    WHERE gone = 0 ${list === undefined ? '' : `AND ${list} = ?`} AND created ${order === 'asc' ? '>' : '<'} ?
     ORDER BY created ${order} LIMIT ?`;
   const last = order === 'asc' ? 'max' : 'min';
   return {
@@ -31,18 +31,25 @@ const pageStatements = (
   };
 };
 
-const prepareTable = (db: Database, table: string) => ({
-  get: db.prepare<{ body: string }>(`SELECT body FROM ${table} WHERE id = ? AND gone = 0`),
-  all: { asc: pageStatements(db, table, false, 'asc'), desc: pageStatements(db, table, false, 'desc') },
-  group: { asc: pageStatements(db, table, true, 'asc'), desc: pageStatements(db, table, true, 'desc') },
+const inBothOrders = (db: Database, table: string, list: 'grp' | 'sub' | undefined) => ({
+  asc: pageStatements(db, table, list, 'asc'),
+  desc: pageStatements(db, table, list, 'desc'),
 });
 
-const pageValues = ({ group, after, order, limit }: PageRequest): SqlValue[] => {
+const prepareTable = (db: Database, table: string) => ({
+  get: db.prepare<{ body: string }>(`SELECT body FROM ${table} WHERE id = ? AND gone = 0`),
+  all: inBothOrders(db, table, undefined),
+  group: inBothOrders(db, table, 'grp'),
+  subgroup: inBothOrders(db, table, 'sub'),
+});
+
+const pageValues = ({ group, subgroup, after, order, limit }: PageRequest): SqlValue[] => {
   if (!Number.isInteger(limit) || limit < 1 || limit > pageItemsMax)
     throw new RangeError(`A page holds 1 to ${pageItemsMax} documents.`);
   const start = order === 'desc' ? Number.MAX_SAFE_INTEGER : 0;
   const from = after === undefined ? start : Number(after);
-  return group === undefined ? [from, limit] : [group, from, limit];
+  const list = subgroup ?? group;
+  return list === undefined ? [from, limit] : [list, from, limit];
 };
 
 /** One read model on its reading side, with a bounded cache in front of look-ups. */
@@ -60,8 +67,8 @@ export const createDocuments = (db: Database, table: string, cacheEntriesMax: nu
     cache.set(id, row === undefined ? absent : { document });
     return document;
   };
-  const statementsOf = ({ group, order = 'asc' }: PageRequest): PageStatements =>
-    statements[group === undefined ? 'all' : 'group'][order];
+  const statementsOf = ({ group, subgroup, order = 'asc' }: PageRequest): PageStatements =>
+    statements[subgroup !== undefined ? 'subgroup' : group !== undefined ? 'group' : 'all'][order];
 
   const documents: Documents<unknown> = {
     get: async (id) => {

@@ -51,6 +51,16 @@ const endThread = async <Message>(thread: Thread<Message>, close: Message): Prom
   if (!hasEnded) await atMost(closeWaitMs, thread.terminate());
 };
 
+/** Makes the parts around a writer; where that fails, the writer does not stay behind. */
+const orEnd = async <T>(writer: Thread<ToWriter>, make: () => T): Promise<T> => {
+  try {
+    return make();
+  } catch (error) {
+    await endThread(writer, { kind: 'close' });
+    throw error;
+  }
+};
+
 /** Whether writing works, as the last write showed. */
 const createCondition = (probe: () => void) => {
   let refused: string | undefined;
@@ -170,6 +180,8 @@ const createHearing = (parts: Parts, checkpoints: Checkpoints, fatal: (error: Er
         return reads.swap(message.model, message.left);
       case 'rebuilt':
         return reads.finish(message.name, message.error, message.refused === true);
+      case 'grown':
+        return checkpoints.grown(message.walFrames);
       case 'checkpointed':
         return checkpoints.finished();
       case 'fatal':
@@ -197,7 +209,7 @@ const startCheckpointer = (
 /** Starts the threads on a data file that is prepared; `fd` is that file, open as long as the engine is. */
 export const openEngine = async (options: EmbeddedOptions, path: string, fd: number): Promise<Engine> => {
   const { writer, models, hearing } = await startWriter(options, path);
-  const parts = createParts(options, path, models, writer);
+  const parts = await orEnd(writer, () => createParts(options, path, models, writer));
   const { db, log, queue, reads, condition, observe, end } = parts;
   let broken: Error | undefined;
 
@@ -205,8 +217,6 @@ export const openEngine = async (options: EmbeddedOptions, path: string, fd: num
     if (broken !== undefined) return;
     broken = error;
     end('writing failed and was given up', error);
-    void writer.terminate();
-    void checkpointer.terminate();
     options.onFatal(error);
   };
   const checkpoints: Checkpoints = createCheckpoints({

@@ -1,6 +1,6 @@
 import type { Projection } from '../../core/projection.ts';
 import type { Writing } from './batch.ts';
-import { build, sweep } from './build.ts';
+import { build, leftovers } from './build.ts';
 import { createTarget } from './target.ts';
 
 /** Events per transaction while nobody is served yet. */
@@ -10,9 +10,14 @@ type Registered = { readonly version: number; readonly tbl: string; readonly che
 
 /**
  * Makes every projection live: those that are new, changed or behind the log are filled from it first. Tables of
- * projections that are gone, and of a build that a crash cut short, are removed.
+ * projections that are gone, and of a build that a crash cut short, are removed. `stepped` is called after each
+ * transaction of a longer fill.
  */
-export const openReadModels = (writing: Writing, projections: readonly Projection[]): void => {
+export const openReadModels = (
+  writing: Writing,
+  projections: readonly Projection[],
+  stepped: () => void,
+): void => {
   const { db, transact, live } = writing;
   const registered = db.prepare<Registered>(
     'SELECT version, tbl, checkpoint FROM read_models WHERE name = ?',
@@ -32,8 +37,9 @@ export const openReadModels = (writing: Writing, projections: readonly Projectio
   );
   const stale = projections.filter((projection) => current(projection) === undefined);
   // One pass over the log fills them all.
-  if (stale.length > 0) for (const _ of build(writing, stale, { chunkEvents: () => startChunkEvents }));
-  for (const _ of sweep(writing, () => false));
+  if (stale.length > 0)
+    for (const _ of build(writing, stale, { chunkEvents: () => startChunkEvents })) stepped();
+  for (const table of leftovers(db)) transact(() => db.exec(`DROP TABLE ${table}`));
   for (const projection of projections) {
     const found = current(projection);
     if (found === undefined) throw new Error(`The read model ${projection.name} could not be filled.`);

@@ -28,7 +28,8 @@ export const takeOwnership = (dir: string): (() => void) => {
   closeSync(openSync(lockPath, 'a', 0o600));
   const lock = openDatabase(lockPath, { waitMs });
   try {
-    lock.exec('BEGIN EXCLUSIVE');
+    // Nothing is ever written to it, so it needs no journal either.
+    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (error) {
     lock.close();
     if (codeOf(error) !== resultCode.busy) throw error;

@@ -102,6 +102,8 @@ export type FromWriter =
       readonly error?: WireError;
       readonly refused?: boolean;
     }
+  /** A rebuild has written: the WAL's size now. */
+  | { readonly kind: 'grown'; readonly walFrames: number }
   | { readonly kind: 'checkpointed'; readonly wal: WalState }
   | { readonly kind: 'fatal'; readonly error: WireError }
   | { readonly kind: 'closed' };

@@ -6,13 +6,19 @@ import { Unwritable } from './transaction.ts';
 /** Events per transaction of a rebuild: a few milliseconds, which is what an append then waits at most. */
 const chunkEventsMin = 300;
 
+/** What the rebuilds need around them. */
+export type RebuildingInput = {
+  /** The position of the last event. */
+  readonly head: () => number;
+  readonly post: (message: FromWriter) => void;
+  /** Called after each step, whose writes have grown the WAL. */
+  readonly stepped: () => void;
+  /** Told where the disk fails. */
+  readonly broken: (error: unknown) => void;
+};
+
 /** The writer's work between batches: rebuilds and the removal of what they leave, one small step at a time. */
-export const createRebuilding = (
-  writing: Writing,
-  head: () => number,
-  post: (message: FromWriter) => void,
-  broken: (error: unknown) => void,
-) => {
+export const createRebuilding = (writing: Writing, { head, post, stepped, broken }: RebuildingInput) => {
   const { live } = writing;
   const jobs: Generator<void, void>[] = [];
   /** Tables that are live no more but that the readers have not left yet. */
@@ -31,17 +37,19 @@ export const createRebuilding = (
   function* refill(index: number, name: string): Generator<void, void> {
     const target = live[index];
     if (target === undefined) throw new Error(`There is no read model ${name}.`);
-    const options: BuildOptions = {
-      chunkEvents: chunks(),
-      progress: (checkpoint) => post({ kind: 'rebuilding', name, checkpoint }),
-    };
+    const tell = (checkpoint: number): void => post({ kind: 'rebuilding', name, checkpoint });
     if (target.projection.kind === 'tombstones') {
-      const touched = (ids: readonly string[]): void =>
-        post({ kind: 'touched', touched: live.map((it) => (it === target ? ids : [])) });
-      yield* merge(writing, target, { ...options, touched });
+      const progress: BuildOptions['progress'] = (checkpoint, [written = []]) => {
+        post({ kind: 'touched', touched: live.map((it) => (it === target ? written : [])) });
+        tell(checkpoint);
+      };
+      yield* merge(writing, target, { chunkEvents: chunks(), progress });
       return;
     }
-    for (const built of yield* build(writing, [target.projection], options)) {
+    for (const built of yield* build(writing, [target.projection], {
+      chunkEvents: chunks(),
+      progress: tell,
+    })) {
       live[index] = built.target;
       const { version } = target.projection;
       read.add(target.table);
@@ -75,6 +83,7 @@ export const createRebuilding = (
   const step = (): void => {
     try {
       if (jobs[0]?.next().done === true) jobs.shift();
+      stepped();
     } catch (error) {
       if (!(error instanceof Unwritable)) throw error;
       return broken(error);

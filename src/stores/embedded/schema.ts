@@ -43,9 +43,13 @@ const schema = `
  * One read model's table. `created` is the position of the event that made the document, `position` that of the
  * last one that touched it; a document that is gone keeps its row, and in it its revision. The rows stand in order
  * of arrival, for ids are random: a table ordered by id would touch a page of bodies per append (measured: 0.6 times
- * the appends).
+ * the appends). A read model that is listed by group has an index for that alone: a page across its groups sorts.
  */
-export const createDocumentTable = (db: Database, table: string, grouped: boolean): void => {
+export const createDocumentTable = (
+  db: Database,
+  table: string,
+  { grouped, subgrouped }: { readonly grouped: boolean; readonly subgrouped: boolean },
+): void => {
   db.exec(`
     CREATE TABLE ${table} (
       id TEXT NOT NULL UNIQUE,
@@ -54,11 +58,12 @@ export const createDocumentTable = (db: Database, table: string, grouped: boolea
       position INTEGER NOT NULL,
       gone INTEGER NOT NULL,
       grp TEXT,
+      sub TEXT,
       body TEXT NOT NULL
     ) STRICT;
-    CREATE INDEX ${table}_in_order ON ${table} (created) WHERE gone = 0;
+    CREATE INDEX ${table}_in_order ON ${table} (${grouped ? 'grp, ' : ''}created) WHERE gone = 0;
   `);
-  if (grouped) db.exec(`CREATE INDEX ${table}_in_group ON ${table} (grp, created) WHERE gone = 0`);
+  if (subgrouped) db.exec(`CREATE INDEX ${table}_in_subgroup ON ${table} (sub, created) WHERE gone = 0`);
 };
 
 /** A single-valued pragma, as text. */

@@ -9,7 +9,7 @@ export type SqlValue = string | number | null;
 
 /** A prepared statement whose rows have the shape `Row`; the SQL beside it must keep that word. */
 export type Statement<Row> = {
-  run(...values: SqlValue[]): unknown;
+  run(...values: SqlValue[]): { readonly changes: number | bigint };
   get(...values: SqlValue[]): Row | undefined;
   all(...values: SqlValue[]): Row[];
 };

@@ -9,6 +9,7 @@ type Row = {
   readonly position: number;
   readonly gone: 0 | 1;
   readonly grp: string | null;
+  readonly sub: string | null;
   readonly body: string;
 };
 
@@ -34,6 +35,7 @@ const empty: Held = {
   position: 0,
   gone: 1,
   grp: null,
+  sub: null,
   body: '',
   document: undefined,
 };
@@ -58,18 +60,20 @@ const after = (
   if (merges && body === held.body) return held;
   const created = held.gone === 1 ? at : held.created;
   const grp = held.gone === 1 ? (it.group?.(document, id) ?? null) : held.grp;
-  return { revision, created, position: Math.max(at, held.position), gone: 0, grp, body, document };
+  const sub = held.gone === 1 ? (it.subgroup?.(document, id) ?? null) : held.sub;
+  return { revision, created, position: Math.max(at, held.position), gone: 0, grp, sub, body, document };
 };
 
 /** The writing side of the read model in this table. */
 export const createTarget = (db: Database, projection: Projection, table: string): Target => {
   const select = db.prepare<Row>(
-    `SELECT revision, created, position, gone, grp, body FROM ${table} WHERE id = ?`,
+    `SELECT revision, created, position, gone, grp, sub, body FROM ${table} WHERE id = ?`,
   );
   const upsert = db.prepare(`
-    INSERT INTO ${table} (id, revision, created, position, gone, grp, body) VALUES (?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO ${table} (id, revision, created, position, gone, grp, sub, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, created = excluded.created,
-      position = excluded.position, gone = excluded.gone, grp = excluded.grp, body = excluded.body`);
+      position = excluded.position, gone = excluded.gone, grp = excluded.grp,
+      sub = excluded.sub, body = excluded.body`);
   const held = new Map<string, Held>();
   const dirty = new Set<string>();
 
@@ -83,7 +87,9 @@ export const createTarget = (db: Database, projection: Projection, table: string
     let born = 0;
     for (const change of projection.on[event.type]?.(event) ?? []) {
       const { id } = change;
-      const before = held.get(id) ?? load(id);
+      // The first event of a stream cannot find a document that is a function of this stream: there is none to read.
+      const isFirst = projection.kind === 'stream' && event.revision === 0;
+      const before = held.get(id) ?? (isFirst ? empty : load(id));
       if (projection.kind === 'stream' && event.revision <= before.revision) continue;
       const now = after(before, change, event, position, projection);
       held.set(id, now);
@@ -101,8 +107,8 @@ export const createTarget = (db: Database, projection: Projection, table: string
     take,
     flush: () => {
       for (const id of dirty) {
-        const { revision, created, position, gone, grp, body } = held.get(id) ?? empty;
-        upsert.run(id, revision, created, position, gone, grp, body);
+        const { revision, created, position, gone, grp, sub, body } = held.get(id) ?? empty;
+        upsert.run(id, revision, created, position, gone, grp, sub, body);
       }
     },
     committed: () => {

@@ -12,7 +12,13 @@ import {
 import { createRebuilding } from './rebuilding.ts';
 import { openWriting } from './schema.ts';
 import { createTransact, Unwritable } from './transaction.ts';
-import { checkpointPassive, checkpointTruncate, createWalProbe, walFramesHardMax } from './wal.ts';
+import {
+  checkpointPassive,
+  checkpointTruncate,
+  createWalProbe,
+  walFramesDue,
+  walFramesHardMax,
+} from './wal.ts';
 
 /** The writer's thread: the only connection that writes, and one message after the other. */
 const { path, projectionsModule, faultsModule }: WriterInput = workerData;
@@ -24,7 +30,11 @@ const { projections, decode } = await loadProjections(projectionsModule);
 const faults = await loadFaults(faultsModule);
 const db = openWriting(path);
 const writing: Writing = { db, transact: createTransact(db), decode, faults, live: [] };
-openReadModels(writing, projections);
+const walFrames = createWalProbe(db);
+openReadModels(writing, projections, () => {
+  // Nobody else is at work yet, so the writer empties the WAL itself.
+  if (walFrames() >= walFramesDue) checkpointPassive(db);
+});
 const batches = createBatches(writing);
 let broken = false;
 
@@ -35,16 +45,21 @@ const breakDown = (error: unknown): void => {
   post({ kind: 'fatal', error: toWireError(error) });
 };
 
-const rebuilding = createRebuilding(writing, batches.head, post, breakDown);
-const walFrames = createWalProbe(db);
 let hardCheckpointAt = walFramesHardMax;
 
 /** Where the checkpointer can't keep up, the writer has to: slower appends are better than a disk that fills. */
 const boundWal = (frames: number): void => {
   if (frames < hardCheckpointAt) return;
   const { log, checkpointed } = checkpointTruncate(db);
-  hardCheckpointAt = log === checkpointed ? walFramesHardMax : log + walFramesHardMax / 4;
+  hardCheckpointAt = log === checkpointed ? walFramesHardMax : frames + walFramesHardMax / 4;
 };
+
+const stepped = (): void => {
+  const frames = walFrames();
+  if (frames >= walFramesDue) post({ kind: 'grown', walFrames: frames });
+  boundWal(frames);
+};
+const rebuilding = createRebuilding(writing, { head: batches.head, post, stepped, broken: breakDown });
 
 const write = (wire: WireAppends): void => {
   const before = batches.head();
@@ -82,7 +97,8 @@ const handle = (message: ToWriter): void => {
 };
 
 port.on('message', (message: ToWriter) => {
-  if (broken) return;
+  // It ends when told to, and not by force: a thread that is terminated inside the driver takes the process with it.
+  if (broken) return message.kind === 'close' ? port.close() : undefined;
   try {
     handle(message);
   } catch (error) {
