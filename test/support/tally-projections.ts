@@ -60,6 +60,8 @@ const strikes = define<Strike>({
       { id, to: (laid) => (laid !== undefined && laid.at <= at ? laid : { at }) },
       { id: `${id}/too`, to: (laid) => laid ?? { at } },
     ],
+    // A fault: a set that only grows lets nothing go.
+    Closed: ({ stream }) => [{ id: stream, to: () => undefined }],
   },
 });
 

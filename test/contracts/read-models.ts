@@ -1,0 +1,234 @@
+import { expect } from 'chai';
+import { startOfLog, type Position } from '../../src/core/event.ts';
+import type { Append, EventStore, PageRequest, ReadModels } from '../../src/core/ports.ts';
+import { close as end, count, open, strike, tally } from '../support/tally-events.ts';
+import type { Strike, Tally } from '../support/tally-projections.ts';
+
+/** An engine under the contract: each `open` gives an empty one, with the read models of `tally-projections.ts`. */
+export type ReadModelsUnderTest = {
+  readonly name: string;
+  readonly open: () => Promise<{
+    readonly events: EventStore;
+    readonly readModels: ReadModels;
+    readonly close: () => Promise<void>;
+  }>;
+};
+
+/** What every pair of `EventStore` and `ReadModels` promises, whatever engine stands behind it. */
+export const readModelsContract = ({ name, open: openEngine }: ReadModelsUnderTest): void => {
+  describe(`${name}, as the read models`, () => {
+    let events: EventStore;
+    let readModels: ReadModels;
+    let close: () => Promise<void>;
+    beforeEach(async () => {
+      ({ events, readModels, close } = await openEngine());
+    });
+    afterEach(() => close());
+
+    const tallies = () => readModels.documents<Tally>('tallies');
+    const strikes = () => readModels.documents<Strike>('strikes');
+    /** Appends, and settles as a command does before it answers. */
+    const write = async (...appends: readonly Append[]): Promise<void> => {
+      for (const append of appends) {
+        const result = await events.append(append);
+        if (!result.appended) throw new Error(`The stream ends at ${result.current}.`);
+        await readModels.settle(result.events);
+      }
+    };
+    const idsOf = async (request: PageRequest): Promise<string[]> =>
+      (await tallies().page(request)).map(({ document }) => document.id);
+
+    /** Every page, one after the other. */
+    const walk = async (request: Omit<PageRequest, 'after'>): Promise<string[]> => {
+      const ids: string[] = [];
+      let after: Position | undefined;
+      for (;;) {
+        const page = await tallies().page(after === undefined ? request : { ...request, after });
+        ids.push(...page.map(({ document }) => document.id));
+        after = page.at(-1)?.created;
+        if (page.length < request.limit) return ids;
+      }
+    };
+
+    /** Appends to streams of its own until told to stop; answers what the documents must hold. */
+    const underLoad = (appenders: number) => {
+      const load = { isOver: false };
+      const totals = new Map<string, number>();
+      const appender = async (which: number): Promise<void> => {
+        for (let n = 0; !load.isOver; n++) {
+          const id = `load-${which}-${n}`;
+          await write(open(id, 'load'), count(id, 0, n));
+          if (n % 3 === 0) await write(end(id, 1), strike(`strike-${id}`, 'none', id, n));
+          else totals.set(id, n);
+        }
+      };
+      const running = Promise.all(Array.from({ length: appenders }, (_, which) => appender(which)));
+      return async (): Promise<Map<string, number>> => {
+        load.isOver = true;
+        await running;
+        return totals;
+      };
+    };
+    const contents = async (): Promise<Map<string, number>> => {
+      const found = new Map<string, number>();
+      let after = startOfLog;
+      for (;;) {
+        const page = await tallies().page({ limit: 1_000, group: 'load', after });
+        for (const { document } of page) found.set(document.id, document.total);
+        const last = page.at(-1);
+        if (last === undefined) return found;
+        after = last.created;
+      }
+    };
+
+    describe('a document', () => {
+      it('shows every event from the moment its command is settled, whatever was looked up before', async () => {
+        expect(await tallies().get('tally-1')).to.equal(undefined);
+        await write(open('tally-1'));
+        expect(await tallies().get('tally-1')).to.deep.equal({ id: 'tally-1', list: 'main', total: 0 });
+        for (let n = 0; n < 50; n++) {
+          await write(count('tally-1', n));
+          expect((await tallies().get('tally-1'))?.total).to.equal(n + 1);
+        }
+      });
+
+      it('takes each event once, in order, when settled again', async () => {
+        await write(open('tally-1'), count('tally-1', 0, 5), count('tally-1', 1, 7));
+        const all = await events.readStream('tally-1');
+        await readModels.settle(all);
+        await readModels.settle(all.slice(1));
+        expect((await tallies().get('tally-1'))?.total).to.equal(12);
+      });
+
+      it('stays gone when an earlier event is settled late', async () => {
+        await write(open('tally-1'), end('tally-1', 0));
+        expect(await tallies().get('tally-1')).to.equal(undefined);
+        await readModels.settle((await events.readStream('tally-1')).slice(0, 1));
+        expect(await tallies().get('tally-1')).to.equal(undefined);
+        expect(await idsOf({ limit: 10 })).to.deep.equal([]);
+      });
+
+      it('comes anew at the end of the list when a later event makes it again', async () => {
+        await write(open('tally-1'), open('tally-2'), end('tally-1', 0));
+        await write({ stream: 'tally-1', expected: 1, events: [tally('Opened', { list: 'other' })] });
+        expect(await idsOf({ limit: 10 })).to.deep.equal(['tally-2', 'tally-1']);
+        expect(await idsOf({ limit: 10, group: 'main' })).to.deep.equal(['tally-2']);
+      });
+
+      it('is unknown to a projection that does not exist', async () => {
+        expect(() => readModels.documents('nothing')).to.throw('nothing');
+      });
+    });
+
+    describe('a tombstone', () => {
+      it('merges, in whatever order and however often it is laid', async () => {
+        await write(strike('a', 'none', 'x', 5), strike('b', 'none', 'x', 3), strike('c', 'none', 'x', 9));
+        expect(await strikes().get('x')).to.deep.equal({ at: 3 });
+        await readModels.settle(await events.readStream('c'));
+        expect(await strikes().get('x')).to.deep.equal({ at: 3 });
+        expect(await strikes().get('x/too')).to.deep.equal({ at: 5 });
+      });
+
+      it('never goes, whatever its projection says', async () => {
+        await write(strike('a', 'none', 'a', 5), end('a', 0));
+        expect(await strikes().get('a')).to.deep.equal({ at: 5 });
+      });
+    });
+
+    describe('a page', () => {
+      beforeEach(async () => {
+        for (let n = 0; n < 9; n++) await write(open(`tally-${n}`, n % 3 === 0 ? 'thirds' : 'others'));
+        await write(end('tally-4', 0), count('tally-0', 0));
+      });
+      const alive = [0, 1, 2, 3, 5, 6, 7, 8].map((n) => `tally-${n}`);
+
+      it('lists in order of creation, oldest first', async () => {
+        expect(await idsOf({ limit: 100 })).to.deep.equal(alive);
+      });
+      it('lists newest first where asked to', async () => {
+        expect(await idsOf({ limit: 100, order: 'desc' })).to.deep.equal(alive.toReversed());
+      });
+      it('holds no more than its limit, and the next begins behind it', async () => {
+        expect(await walk({ limit: 3 })).to.deep.equal(alive);
+        expect(await walk({ limit: 3, order: 'desc' })).to.deep.equal(alive.toReversed());
+      });
+      it('holds only the documents of its group', async () => {
+        const thirds = ['tally-0', 'tally-3', 'tally-6'];
+        expect(await walk({ limit: 2, group: 'thirds' })).to.deep.equal(thirds);
+        expect(await walk({ limit: 2, group: 'thirds', order: 'desc' })).to.deep.equal(thirds.toReversed());
+        expect(await idsOf({ limit: 10, group: 'nobody' })).to.deep.equal([]);
+      });
+      it('is the same as text', async () => {
+        const requests: PageRequest[] = [
+          { limit: 3 },
+          { limit: 100, order: 'desc' },
+          { limit: 2, group: 'thirds', order: 'desc' },
+          { limit: 2, group: 'nobody' },
+        ];
+        for (const request of requests) {
+          const page = await tallies().page(request);
+          const { text, count: items, last } = await tallies().pageText(request);
+          expect(JSON.parse(`[${text}]`)).to.deep.equal(page.map(({ document }) => document));
+          expect(items).to.equal(page.length);
+          expect(last).to.equal(page.at(-1)?.created);
+        }
+      });
+      it('refuses a limit out of bounds', async () => {
+        for (const limit of [0, -1, 1.5, 1_001]) {
+          const error = await tallies()
+            .page({ limit })
+            .catch((it: unknown) => it);
+          expect(error).to.be.an.instanceOf(RangeError);
+        }
+      });
+    });
+
+    describe('a rebuild', () => {
+      it('under load ends with the same documents, and answers all the while', async () => {
+        for (let n = 0; n < 40; n++)
+          await write(open(`old-${n}`), strike(`strike-${n}`, 'none', `old-${n}`, n));
+        // Enough for many steps of a rebuild.
+        const past = Array.from({ length: 3_000 }, (_, n) => open(`past-${n}`));
+        for (let n = 0; n < past.length; n += 300)
+          await Promise.all(past.slice(n, n + 300).map((it) => write(it)));
+        const stop = underLoad(8);
+        for (let round = 0; round < 3; round++) {
+          const rebuild = { isDone: false };
+          const rebuilt = Promise.all([readModels.rebuild('tallies'), readModels.rebuild('strikes')]).then(
+            () => {
+              rebuild.isDone = true;
+            },
+          );
+          while (!rebuild.isDone) {
+            expect(await idsOf({ limit: 40 })).to.have.length(40);
+            expect((await tallies().get('old-7'))?.total).to.equal(0);
+            expect(await strikes().get('old-7')).to.deep.equal({ at: 7 });
+            await write(open(`${round}-${Math.random()}`));
+          }
+          await rebuilt;
+        }
+        const wanted = await stop();
+        expect(await contents()).to.deep.equal(wanted);
+        await readModels.rebuild('tallies');
+        expect(await contents()).to.deep.equal(wanted);
+      });
+
+      it('asked for twice at once is one, and shows in the status until it is done', async () => {
+        await write(open('tally-1'));
+        const both = Promise.all([readModels.rebuild('tallies'), readModels.rebuild('tallies')]);
+        await both;
+        const status = await readModels.status();
+        expect(status.map((it) => it.name).toSorted()).to.deep.equal(['strikes', 'tallies']);
+        for (const { checkpoint, rebuilding } of status) {
+          expect(checkpoint).to.equal(await events.head());
+          expect(rebuilding).to.equal(null);
+        }
+      });
+
+      it('is refused for a projection that does not exist', async () => {
+        const error = await readModels.rebuild('nothing').catch((it: unknown) => it);
+        expect(error).to.be.an.instanceOf(Error);
+      });
+    });
+  });
+};

@@ -1,0 +1,167 @@
+import { expect } from 'chai';
+import { codec, type DomainEvent } from '../../src/events/index.ts';
+import { arrangeAccount, createClient, mint, type Ask, type Client } from '../support/client.ts';
+import { readLog } from '../support/contents.ts';
+import { freshFolder, removeFolder, startProgram, type Program } from '../support/program.ts';
+import { expectInvalid } from '../support/problems.ts';
+
+const requestId = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe('the trace of every act', () => {
+  let dir: string;
+  let program: Program;
+  let client: Client;
+  before(async () => {
+    dir = freshFolder();
+    program = await startProgram({ dir });
+    client = createClient(program.url);
+  });
+  after(async () => {
+    await program?.kill();
+    removeFolder(dir);
+  });
+
+  /** The events of the request that was answered under this id. */
+  const eventsOf = (id: string | null): readonly DomainEvent[] =>
+    readLog(dir)
+      .map((stored) => codec.decode(stored))
+      .filter(({ cause }) => cause.correlation_id === id);
+  const act = async (method: string, path: string, ask: Ask = {}) => {
+    const answer = await client(method, path, ask);
+    expect(answer.status, answer.text).to.be.below(300);
+    return { ...answer, id: answer.headers.get('x-request-id') };
+  };
+
+  it('says who, what, when, why and from where, under the caller’s own request id', async () => {
+    const before = Date.now();
+    const { id, headers } = await act('POST', '/admin/v1/tenants', {
+      body: { id: 'acme' },
+      headers: {
+        'X-Request-Id': 'ticket:42_a.b-c',
+        'X-Reason': 'a new customer',
+        'User-Agent': 'tests/1.0 (acme)',
+      },
+    });
+    expect(id).to.equal('ticket:42_a.b-c');
+    expect(headers.get('x-request-id')).to.equal(id);
+    const [event, ...others] = eventsOf(id);
+    expect(others).to.deep.equal([]);
+    expect(event).to.deep.include({
+      type: 'TenantCreated',
+      version: 1,
+      stream: 'tenant-acme',
+      revision: 0,
+      data: { tenant_id: 'acme', incarnation: 'acme~1' },
+      cause: {
+        actor: 'admin',
+        address: '127.0.0.1',
+        user_agent: 'tests/1.0 (acme)',
+        reason: 'a new customer',
+        correlation_id: 'ticket:42_a.b-c',
+        causation_id: null,
+      },
+    });
+    expect(Date.parse(event?.time ?? '')).to.be.within(before, Date.now() + 1);
+  });
+  it('makes a request id where none was sent or it is not well-formed, and answers it', async () => {
+    for (const sent of [undefined, '', 'a b', 'x'.repeat(129), 'a"b', 'ä']) {
+      const headers: Record<string, string> = sent === undefined ? {} : { 'X-Request-Id': sent };
+      const { id } = await act('DELETE', '/admin/v1/tenants/nobody', { headers });
+      expect(id).to.match(requestId);
+    }
+  });
+  it('keeps a reason in UTF-8 as it was meant, and no reason as none', async () => {
+    const sent = Buffer.from('Kündigung — 顧客', 'utf8').toString('latin1');
+    const one = await act('POST', '/admin/v1/tenants', { body: { id: 'a' }, headers: { 'X-Reason': sent } });
+    expect(eventsOf(one.id)[0]?.cause.reason).to.equal('Kündigung — 顧客');
+    const longest = 'x'.repeat(1_000);
+    const two = await act('POST', '/admin/v1/tenants', {
+      body: { id: 'b' },
+      headers: { 'X-Reason': longest },
+    });
+    expect(eventsOf(two.id)[0]?.cause.reason).to.equal(longest);
+    const three = await act('POST', '/admin/v1/tenants', { body: { id: 'c' } });
+    expect(eventsOf(three.id)[0]?.cause.reason).to.equal(null);
+  });
+  it('refuses a reason that is too long or no UTF-8, and does nothing', async () => {
+    for (const reason of ['x'.repeat(1_001), '\u00ff\u00fe']) {
+      const headers = { 'X-Reason': reason };
+      const answer = await client('POST', '/admin/v1/tenants', { body: { id: 'unreasoned' }, headers });
+      expect(expectInvalid(answer)).to.deep.equal(['/X-Reason']);
+      expect((await client('GET', '/admin/v1/tenants/unreasoned')).status).to.equal(404);
+    }
+  });
+  it('cuts a user agent that is too long', async () => {
+    const headers = { 'User-Agent': 'x'.repeat(600) };
+    const { id } = await act('POST', '/admin/v1/tenants', { body: { id: 'long-agent' }, headers });
+    expect(eventsOf(id)[0]?.cause.user_agent).to.equal('x'.repeat(512));
+  });
+
+  it('names the service account that acts, and the operator where the operator does', async () => {
+    const { id: account, bearer } = await arrangeAccount(client, 'actors');
+    const path = '/admin/v1/tenants/actors/tokens';
+    const body = { subject: 'ci', role: 'reader', ttl_secs: 60 };
+    const minted = await act('POST', path, { token: bearer, body });
+    expect(eventsOf(minted.id)[0]?.cause.actor).to.equal(`service_account:${account}`);
+    const own = await act('DELETE', `${path}/${minted.body.username}`, { token: bearer });
+    expect(eventsOf(own.id)[0]?.cause.actor).to.equal(`service_account:${account}`);
+    const other = await mint(client, 'actors', bearer);
+    const operators = await act('DELETE', `${path}/${other.username}`);
+    expect(eventsOf(operators.id)[0]?.cause.actor).to.equal('admin');
+  });
+  it('has one event for each act of every kind, and none for what was true already or refused', async () => {
+    const seen: (readonly string[])[] = [];
+    const types = async (method: string, path: string, ask: Ask = {}): Promise<Record<string, string>> => {
+      const answer = await client(method, path, ask);
+      seen.push(eventsOf(answer.headers.get('x-request-id')).map(({ type }) => type));
+      return (answer.body ?? {}) as Record<string, string>;
+    };
+    const tenant = '/admin/v1/tenants/traced';
+    await types('POST', '/admin/v1/tenants', { body: { id: 'traced' } });
+    await types('POST', '/admin/v1/tenants', { body: { id: 'traced' } });
+    await types('POST', `${tenant}/users`, { body: { username: 'alice', password: 'password' } });
+    await types('DELETE', `${tenant}/users/ALICE`);
+    await types('DELETE', `${tenant}/users/ALICE`);
+    const account = await types('POST', '/admin/v1/service-accounts', {
+      body: { name: 'robot', tenant_id: 'traced', max_role: 'reader', max_ttl_secs: 60 },
+    });
+    const rotated = await types('POST', `/admin/v1/service-accounts/${account['id']}/rotate`);
+    const minted = await types('POST', `${tenant}/tokens`, {
+      token: rotated['bearer'] ?? '',
+      body: { subject: 'ci', role: 'reader', ttl_secs: 60 },
+    });
+    await types('DELETE', `${tenant}/tokens/${minted['username']}`);
+    await types('DELETE', `${tenant}/tokens/${minted['username']}`);
+    await types('DELETE', `/admin/v1/service-accounts/${account['id']}`);
+    await types('DELETE', `/admin/v1/service-accounts/${account['id']}`);
+    await types('DELETE', tenant);
+    await types('DELETE', tenant);
+    await types('GET', '/admin/v1/tenants');
+    expect(seen).to.deep.equal([
+      ['TenantCreated'],
+      [],
+      ['UserCreated'],
+      ['UserDeleted'],
+      [],
+      ['ServiceAccountCreated'],
+      ['ServiceAccountBearerRotated'],
+      ['CredentialMinted'],
+      ['CredentialRevoked'],
+      [],
+      ['ServiceAccountDeleted'],
+      [],
+      ['TenantDeleted'],
+      [],
+      [],
+    ]);
+  });
+  it('is all in the log when the program has stopped, with an id for each event and no gap', async () => {
+    await program.stop();
+    const log = readLog(dir);
+    expect(log).to.have.length.above(10);
+    expect(new Set(log.map(({ id }) => id)).size).to.equal(log.length);
+    expect(log.map(({ position }) => Number(position))).to.deep.equal(log.map((_, at) => at + 1));
+    const times = log.map(({ time }) => time);
+    expect(times).to.deep.equal(times.toSorted());
+  });
+});

@@ -1,0 +1,133 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import type { RecordedEvent } from '../../src/core/event.ts';
+import { revocations, tombstone } from '../../src/projections/revocations.ts';
+import {
+  accountDeleted,
+  bearerRotated,
+  but,
+  credentialRevoked,
+  tenantDeleted,
+  time,
+  timePlus,
+  userDeleted,
+} from '../support/examples.ts';
+import { happened, project } from '../support/given.ts';
+
+const runs = 500;
+
+/** Few names and few instants, so that tombstones meet. */
+const few = fc.integer({ min: 1, max: 3 });
+const instants = few.map((n) => timePlus(n * 1_000));
+
+const facts = fc.oneof(
+  few.map((n) => but(tenantDeleted, { incarnation: `acme~${n}` })),
+  few.map((n) => but(userDeleted, { user_id: `019a0000-0000-7000-8000-00000000000${n}` })),
+  few.map((n) => but(credentialRevoked, { username: `cred_${n}` })),
+  fc
+    .tuple(few, fc.constantFrom('revoke' as const, 'keep' as const))
+    .map(([n, credentials]) => but(accountDeleted, { service_account_id: `sa_${n}`, credentials })),
+  fc.tuple(few, fc.array(fc.tuple(few, instants), { minLength: 1, maxLength: 3 })).map(([n, ends]) =>
+    but(bearerRotated, {
+      service_account_id: `sa_${n}`,
+      ends: ends.map(([generation, until]) => ({ generation, until })),
+    }),
+  ),
+);
+
+const events: fc.Arbitrary<RecordedEvent> = fc
+  .tuple(facts, instants)
+  .map(([fact, at]) => happened(fact, { time: at }));
+
+/** The set after these events, by what `on` says alone: no revision guards it. */
+const setAfter = (...histories: readonly (readonly RecordedEvent[])[]): Map<string, unknown> => {
+  const set = new Map<string, unknown>();
+  for (const event of histories.flat()) {
+    for (const { id, to } of revocations.on[event.type]?.(event) ?? []) {
+      const document = to(set.get(id));
+      expect(document, 'nothing ever leaves the set').to.not.equal(undefined);
+      set.set(id, document);
+    }
+  }
+  return set;
+};
+
+const sorted = (set: Map<string, unknown>) => [...set].toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+describe('revocations', () => {
+  it('ends a tenant by its incarnation', () =>
+    project(revocations)
+      .given(tenantDeleted)
+      .hasOnly({ [tombstone.tenant('acme~1')]: { at: time } }));
+  it('ends a user by its id, which no other user of the name has', () =>
+    project(revocations)
+      .given(userDeleted)
+      .hasOnly({ [tombstone.user(userDeleted.data.user_id)]: { at: time } }));
+  it('ends an account and what it minted', () =>
+    project(revocations)
+      .given(accountDeleted)
+      .hasOnly({
+        [tombstone.serviceAccount('sa_1')]: { at: time },
+        [tombstone.mintedBy('sa_1')]: { at: time },
+      }));
+  it('ends an account alone where what it minted is kept', () =>
+    project(revocations)
+      .given(but(accountDeleted, { credentials: 'keep' }))
+      .hasOnly({ [tombstone.serviceAccount('sa_1')]: { at: time } }));
+  it('ends what was kept when the account is deleted again, at the time of that', () =>
+    project(revocations)
+      .given(
+        but(accountDeleted, { credentials: 'keep' }),
+        happened(accountDeleted, { revision: 1, time: timePlus(1) }),
+      )
+      .hasOnly({
+        [tombstone.serviceAccount('sa_1')]: { at: time },
+        [tombstone.mintedBy('sa_1')]: { at: timePlus(1) },
+      }));
+  it('ends each earlier bearer at its own time', () =>
+    project(revocations)
+      .given(
+        but(bearerRotated, {
+          ends: [
+            { generation: 1, until: timePlus(1) },
+            { generation: 2, until: timePlus(2) },
+          ],
+        }),
+      )
+      .hasOnly({
+        [tombstone.bearer('sa_1', 1)]: { at: timePlus(1) },
+        [tombstone.bearer('sa_1', 2)]: { at: timePlus(2) },
+      }));
+  it('ends a credential', () =>
+    project(revocations)
+      .given(credentialRevoked)
+      .hasOnly({ [tombstone.credential('cred_1')]: { at: time } }));
+
+  it('is the same set for any order and any repetition of the same events, and always grows', () => {
+    const history = fc.array(events, { maxLength: 20 });
+    const shuffled = history.chain((all) =>
+      fc.tuple(
+        fc.constant(all),
+        fc.shuffledSubarray([...all, ...all], { minLength: all.length }).map((some) => [...some, ...all]),
+        fc.shuffledSubarray(all, { minLength: all.length, maxLength: all.length }),
+      ),
+    );
+    fc.assert(
+      fc.property(shuffled, ([all, repeated, reordered]) => {
+        const expected = sorted(setAfter(all));
+        expect(sorted(setAfter(reordered)), 'any order').to.deep.equal(expected);
+        expect(sorted(setAfter(repeated)), 'any repetition').to.deep.equal(expected);
+      }),
+      { numRuns: runs },
+    );
+  });
+  it('merges: two halves of a history, each alone or one into the other, make the same set', () => {
+    const history = fc.array(events, { maxLength: 10 });
+    fc.assert(
+      fc.property(history, history, (some, others) => {
+        expect(sorted(setAfter(some, others))).to.deep.equal(sorted(setAfter(others, some, others)));
+      }),
+      { numRuns: runs },
+    );
+  });
+});

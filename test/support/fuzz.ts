@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { anyJson, nearlyValidFor, validFor } from './arbitraries.ts';
+import type { ApiDescription, Operation } from './openapi.ts';
+
+/** A request as it is to be sent. */
+export type FuzzRequest = {
+  readonly operation: string;
+  /** The document's template. */
+  readonly template: string;
+  readonly method: string;
+  /** Path and query, encoded. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+};
+
+/** What exists, by the name of the parameter or member that names it, so that a part of the requests finds it. */
+export type Known = Readonly<Record<string, readonly string[]>>;
+
+/** Operations that end what the others need; they are drawn less often. */
+const endsMuch = new Set(['deleteTenant', 'deleteServiceAccount', 'rotateServiceAccountBearer']);
+
+/** Characters that no request line carries as they are. */
+const encode = (text: string): string => encodeURIComponent(text.toWellFormed()).replaceAll('%00', '%01');
+
+const mostly = <T>(usual: fc.Arbitrary<T>, odd: fc.Arbitrary<T>): fc.Arbitrary<T> =>
+  fc.oneof({ weight: 9, arbitrary: usual }, { weight: 1, arbitrary: odd });
+
+const valueOf = (name: string, operation: Operation, document: ApiDescription, known: Known) => {
+  const parameter = operation.parameters?.find((one) => one.name === name);
+  const valid = validFor(parameter?.schema ?? {}, document).map(String);
+  const there = known[name === 'id' && operation.operationId.includes('ServiceAccount') ? 'account' : name];
+  const usual = there === undefined || there.length === 0 ? valid : mostly(fc.constantFrom(...there), valid);
+  return mostly(usual, fc.string({ minLength: 1, maxLength: 200, unit: 'binary' }));
+};
+
+const targetOf = (template: string, operation: Operation, document: ApiDescription, known: Known) => {
+  const named = (place: 'path' | 'query') =>
+    (operation.parameters ?? []).filter((parameter) => parameter.in === place).map(({ name }) => name);
+  const values = (names: readonly string[]) =>
+    fc.record(Object.fromEntries(names.map((name) => [name, valueOf(name, operation, document, known)])));
+  const query = fc.record(
+    Object.fromEntries(named('query').map((name) => [name, valueOf(name, operation, document, known)])),
+    { requiredKeys: [] },
+  );
+  const stray = mostly(
+    fc.constant(null),
+    fc.tuple(fc.string({ maxLength: 10 }), fc.string({ maxLength: 10 })),
+  );
+  return fc.tuple(values(named('path')), query, stray).map(([path, asked, more]) => {
+    const at = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encode(path[name] ?? ''));
+    const pairs = [...Object.entries(asked), ...(more === null ? [] : [more])];
+    const text = pairs.map(([name, value]) => `${encode(name)}=${encode(value ?? '')}`).join('&');
+    return text === '' ? at : `${at}?${text}`;
+  });
+};
+
+const bodyOf = (operation: Operation, document: ApiDescription, known: Known) => {
+  const schema = operation.requestBody?.content['application/json']?.schema;
+  if (schema === undefined) return mostly<string | undefined>(fc.constant(undefined), fc.constant('{}'));
+  // What is there already, so that not every wish fails at its first member, and some meet a conflict.
+  const there = fc.record({
+    id: fc.constantFrom(...(known['id'] ?? [''])),
+    tenant_id: fc.constantFrom(...(known['id'] ?? [''])),
+    username: fc.constantFrom(...(known['username'] ?? [''])),
+    keeps: fc.boolean(),
+  });
+  const placed = fc
+    .tuple(validFor(schema, document), there)
+    .map(([value, { id, tenant_id, username, keeps }]) => {
+      if (typeof value !== 'object' || value === null) return value;
+      return {
+        ...value,
+        ...('tenant_id' in value ? { tenant_id } : {}),
+        ...('id' in value && keeps ? { id } : {}),
+        ...('username' in value && keeps ? { username } : {}),
+      };
+    });
+  const json = fc.oneof(
+    { weight: 6, arbitrary: placed },
+    { weight: 4, arbitrary: nearlyValidFor(schema, document) },
+    { weight: 2, arbitrary: anyJson },
+  );
+  const text = json.map((value) => JSON.stringify(value));
+  const cut = fc.tuple(text, fc.nat(20)).map(([whole, chars]) => whole.slice(0, whole.length - chars));
+  return fc.oneof(
+    { weight: 10, arbitrary: text },
+    { weight: 1, arbitrary: cut },
+    { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 100 }) },
+    { weight: 1, arbitrary: fc.constant(undefined) },
+  );
+};
+
+const headersOf = (tokens: readonly string[]) =>
+  fc
+    .tuple(
+      fc.oneof(
+        { weight: 20, arbitrary: fc.constantFrom(...tokens).map((token) => `Bearer ${token}`) },
+        { weight: 1, arbitrary: fc.constantFrom('', 'Bearer', 'Bearer x', 'Basic eDp5', 'Bearer a b') },
+      ),
+      mostly(
+        fc.constant('application/json'),
+        fc.constantFrom('text/plain', 'application/json; charset=x', ''),
+      ),
+      mostly(fc.constant('*/*'), fc.constantFrom('application/json', 'text/html', 'a/b;q=x', ',')),
+      mostly<string | undefined>(fc.constant(undefined), fc.stringMatching(/^[!-~]{1,200}$/)),
+      mostly<string | undefined>(fc.constant(undefined), fc.stringMatching(/^[ -~\u00A1-\u00FF]{0,60}$/)),
+    )
+    .map(([authorization, type, accept, id, reason]) => ({
+      ...(authorization === '' ? {} : { Authorization: authorization }),
+      ...(type === '' ? {} : { 'Content-Type': type }),
+      Accept: accept,
+      ...(id === undefined ? {} : { 'X-Request-Id': id }),
+      ...(reason === undefined ? {} : { 'X-Reason': reason }),
+    }));
+
+/** Requests to every operation of a document, from quite right to quite wrong. */
+export const fuzzRequests = (
+  document: ApiDescription,
+  known: Known,
+  tokens: readonly string[],
+): fc.Arbitrary<FuzzRequest> => {
+  const operations = Object.entries(document.paths).flatMap(([template, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ template, method, operation })),
+  );
+  const of = ({ template, method, operation }: (typeof operations)[number]): fc.Arbitrary<FuzzRequest> =>
+    fc
+      .tuple(
+        targetOf(template, operation, document, known),
+        headersOf(tokens),
+        bodyOf(operation, document, known),
+      )
+      .map(([target, headers, body]) => ({
+        operation: operation.operationId,
+        template,
+        method,
+        target,
+        headers,
+        body,
+      }));
+  return fc.oneof(
+    ...operations.map((one) => ({
+      weight: endsMuch.has(one.operation.operationId) ? 1 : 8,
+      arbitrary: of(one),
+    })),
+  );
+};
