@@ -23,6 +23,8 @@ export const username = z
   .string()
   .regex(/^[A-Za-z0-9_.@+-]{1,63}$/, 'Must be 1 to 63 ASCII letters, digits or `_ . @ + -`.')
   .refine((value) => !value.toLowerCase().startsWith('cred_'), 'Must not start with `cred_`.')
+  // URL clients take these for path segments of their own and never send them.
+  .refine((value) => value !== '.' && value !== '..', 'Must not be `.` or `..`.')
   .meta({ example: 'alice' });
 
 const passwordBytes = { min: 8, max: 1_024 };

@@ -94,12 +94,6 @@ export const checkDataFile = (dir: string): readonly string[] => {
     checkLog(stored, problems);
     const events = stored.map(decode);
     for (const projection of projections) checkReadModel(db, projection, events, problems);
-    const leftovers = db
-      .prepare<{ name: string }>(
-        "SELECT name FROM sqlite_master WHERE name GLOB 'documents_*' AND type = 'table' AND name NOT IN (SELECT tbl FROM read_models)",
-      )
-      .all();
-    for (const { name } of leftovers) problems.push(`${name} was left behind`);
   } finally {
     db.close();
   }

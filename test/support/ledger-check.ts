@@ -17,12 +17,28 @@ import { forEach } from './waiting.ts';
 const width = 16;
 
 /** Things that were looked up before and have not changed since: so many of them are looked up again. */
-const againMax = 60;
+const againMax = 40;
 
 /** A user's look-up costs a hash: so many of them are looked up. */
 const usersMax = 12;
 
-type Checking = { readonly client: Client; readonly ledger: Ledger; readonly problems: string[] };
+type Checking = {
+  readonly client: Client;
+  readonly ledger: Ledger;
+  readonly problems: string[];
+  readonly random: Random;
+  readonly all: boolean;
+};
+
+/** All of them, or those that changed since they were checked, and some of the others. */
+const chosen = <T extends { readonly checked: boolean }>(
+  things: readonly T[],
+  { random, all }: Pick<Checking, 'random' | 'all'>,
+): ReadonlySet<T> => {
+  if (all) return new Set(things);
+  const again = Array.from({ length: againMax }, () => pick(random, things));
+  return new Set([...things.filter(({ checked }) => !checked), ...again.filter((one) => one !== undefined)]);
+};
 
 /** Says where what is found is not what must be; answers what is found. */
 const compare = (problems: string[], what: string, expectation: Expectation, works: boolean): boolean => {
@@ -76,6 +92,7 @@ const checkAccount = async (
   const isThere = compare(problems, account.id, expectedOfAccount(account), status === 200);
   if (isListed !== isThere) problems.push(`${account.id} answers ${status} but is listed otherwise`);
   settle(account, isThere);
+  account.checked = true;
   for (const old of account.rotatedAway.slice(-3))
     if (await bearerWorks(client, old)) problems.push(`a rotated-away bearer of ${account.id} works`);
   if (account.bearer === undefined) return;
@@ -98,8 +115,11 @@ const checkAccounts = async (checking: Checking): Promise<void> => {
   const byId = new Map(listed.map((one) => [one.id, one]));
   const names = new Set(listed.map(({ name }) => name));
   if (byId.size !== listed.length || names.size !== listed.length) problems.push('an account is there twice');
+  const looked = chosen(ledger.accounts, checking);
   await forEach(ledger.accounts, width, async (account) => {
-    await checkAccount(checking, account, byId.delete(account.id));
+    const isListed = byId.delete(account.id);
+    if (looked.has(account)) await checkAccount(checking, account, isListed);
+    else compare(problems, `the list's ${account.id}`, expectedOfAccount(account), isListed);
   });
   for (const { id, name } of byId.values()) {
     if (!ledger.unanswered.has(name)) problems.push(`${name} was never asked for, or is there twice`);
@@ -195,27 +215,21 @@ const checkUsers = async ({ client, ledger, problems }: Checking): Promise<void>
   });
 };
 
-const chosen = (ledger: Ledger, random: Random, all: boolean): readonly LedgerCredential[] => {
-  if (all) return ledger.credentials;
-  const fresh = ledger.credentials.filter(({ checked }) => !checked);
-  const again = Array.from({ length: againMax }, () => pick(random, ledger.credentials));
-  return [...fresh, ...again.filter((one) => one !== undefined)];
-};
-
 /**
  * Every way in which the program does not hold what the ledger says, seen over HTTP; none where all is well. What was
- * asked and not answered is settled: as it is found now it must stay. Credentials that were checked before and have
- * not changed are listed all, and looked up only in part, unless `all` is set.
+ * asked and not answered is settled: as it is found now it must stay. Accounts and credentials that were checked before
+ * and have not changed are all listed, and looked up only in part, unless `all` is set.
  */
 export const checkLedger = async (
   url: string,
   ledger: Ledger,
   { random, all = false }: { readonly random: Random; readonly all?: boolean },
 ): Promise<readonly string[]> => {
-  const checking: Checking = { client: createClient(url), ledger, problems: [] };
+  const checking: Checking = { client: createClient(url), ledger, problems: [], random, all };
   await checkTenants(checking);
   await checkAccounts(checking);
-  await forEach(chosen(ledger, random, all), width, (credential) => checkCredential(checking, credential));
+  const looked = chosen(ledger.credentials, checking);
+  await forEach(looked, width, (credential) => checkCredential(checking, credential));
   await checkListedCredentials(checking);
   await checkUsers(checking);
   return checking.problems;

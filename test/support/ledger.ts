@@ -13,6 +13,8 @@ export type LedgerAccount = {
   /** A rotation was asked for and not answered: whether `bearer` still works is open. */
   rotating: boolean;
   readonly rotatedAway: string[];
+  /** Looked up since it last changed. */
+  checked: boolean;
 };
 
 export type LedgerCredential = {

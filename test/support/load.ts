@@ -115,13 +115,23 @@ const acts = {
     if (answer.status !== 201) return;
     ledger.unanswered.delete(name);
     const { id, bearer } = answer.body as { id: string; bearer: string };
-    ledger.accounts.push({ id, name, tenant, life: 'alive', bearer, rotating: false, rotatedAway: [] });
+    ledger.accounts.push({
+      id,
+      name,
+      tenant,
+      life: 'alive',
+      bearer,
+      rotating: false,
+      rotatedAway: [],
+      checked: false,
+    });
   },
 
   rotate: async (doing: Doing) => {
     const account = aliveAccount(doing);
     if (account?.bearer === undefined) return;
     account.rotating = true;
+    account.checked = false;
     const answer = await doing.send('POST', `/admin/v1/service-accounts/${account.id}/rotate`);
     if (answer === undefined) return;
     judge(doing, `rotating ${account.id}`, answer, 'either', expectedOfAccount(account));
@@ -135,6 +145,7 @@ const acts = {
     const account = aliveAccount(doing);
     if (account === undefined) return;
     account.life = 'ending';
+    account.checked = false;
     const answer = await doing.send('DELETE', `/admin/v1/service-accounts/${account.id}`);
     if (answer?.status === 204) account.life = 'ended';
   },
@@ -231,14 +242,14 @@ export const runLoad = async (options: LoadOptions): Promise<LoadReport> => {
   const report: LoadReport = { statuses: new Map(), problems: [], failures: [], acknowledged: 0 };
 
   const oneClient = async (): Promise<void> => {
-    let isConnected = true;
+    const connection = { isLost: false };
     const send: Doing['send'] = async (method, path, ask) => {
       const what = `${method} ${path}`;
       const asked = client(method, path, ask).catch(() => undefined);
       const answer = await within(what, answerMsMax, asked).catch(
         () => void report.problems.push(`${what} hung`),
       );
-      if (answer === undefined) isConnected = false;
+      if (answer === undefined) connection.isLost = true;
       else {
         report.statuses.set(answer.status, (report.statuses.get(answer.status) ?? 0) + 1);
         if (answer.status >= 500 && report.failures.length < failuresKept) report.failures.push(answer);
@@ -246,7 +257,7 @@ export const runLoad = async (options: LoadOptions): Promise<LoadReport> => {
       }
       return answer ?? undefined;
     };
-    while (isConnected && !isOver()) await acts[draw(random, mix)]({ ledger, random, report, send });
+    while (!connection.isLost && !isOver()) await acts[draw(random, mix)]({ ledger, random, report, send });
   };
   await Promise.all(Array.from({ length: clients }, oneClient));
   return report;

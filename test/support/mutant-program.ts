@@ -64,4 +64,4 @@ const fatal = (error: unknown): never => {
 };
 const app = await createApp(config, log.logger, fatal, { readModels });
 log.logger.info({ address: app.address, port: app.port }, 'listening');
-await log.flush();
+log.flush();

@@ -48,7 +48,7 @@ const weights: Readonly<Record<Act, number>> = {
   signIn: 1,
   createAccount: 14,
   rotate: 7,
-  deleteAccount: 5,
+  deleteAccount: 8,
   mint: 24,
   revoke: 9,
   lookUp: 12,
