@@ -107,6 +107,22 @@ const createAppending = ({ db, decode, faults, live }: Writing, head: Head) => {
   };
 };
 
+/** The function that writes events of another log into the open transaction; those that are here already are passed over. */
+const createReplicating = ({ db, decode, live }: Writing, head: Head) => {
+  const insert = db.prepare(
+    'INSERT INTO events (position, stream, revision, id, type, version, time, data, cause) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  );
+  return (event: StoredEvent): void => {
+    const position = Number(event.position);
+    if (position <= head.position) return;
+    const { stream, revision, id, type, version, time, data, cause } = event;
+    insert.run(position, stream, revision, id, type, version, time, data, cause);
+    head.position = position;
+    const decoded = decode(event);
+    for (const target of live) target.take(decoded, position);
+  };
+};
+
 /** Answers the same for each of some appends. */
 const answerAll = (count: number, code: number, error: unknown, { outcomes, errors }: BatchResult): void => {
   const index = errors.push(toWireError(error)) - 1;
@@ -119,6 +135,7 @@ export const createBatches = (writing: Writing) => {
   let head = db.prepare<{ head: number | null }>('SELECT max(position) AS head FROM events').get()?.head ?? 0;
   const writingHead: Head = { position: head };
   const append = createAppending(writing, writingHead);
+  const replicate = createReplicating(writing, writingHead);
   const moveCheckpoints = db.prepare('UPDATE read_models SET checkpoint = ?');
 
   const writeAll = (appends: readonly WireAppend[]): number[] => {
@@ -160,6 +177,22 @@ export const createBatches = (writing: Writing) => {
       write(readWire(wire), result);
       if (result.outcomes.length > 0) faults?.('after-commit');
       return result;
+    },
+    /** Writes events of another log; throws what stands against it, and then nothing of them is stored. */
+    replicate: (events: readonly StoredEvent[]): string[][] => {
+      try {
+        transact(() => {
+          writingHead.position = head;
+          for (const event of events) replicate(event);
+          for (const target of live) target.flush();
+          moveCheckpoints.run(writingHead.position);
+        });
+      } catch (error) {
+        for (const target of live) target.rolledBack();
+        throw error;
+      }
+      head = writingHead.position;
+      return live.map((target) => [...target.committed()]);
     },
     /** Writes something that changes nothing, and answers what stands against it. */
     probe: (): { readonly refused?: WireError } => {

@@ -1,3 +1,4 @@
+import type { StoredEvent } from '../../core/event.ts';
 import { StoreUnavailable, type EventStore, type ReadModels } from '../../core/ports.ts';
 import { createCheckpoints } from './checkpoints.ts';
 import { createLog } from './log.ts';
@@ -15,6 +16,7 @@ import {
 } from './protocol.ts';
 import { createQueue } from './queue.ts';
 import { createReadModels } from './read-models.ts';
+import { createReplication, type Replication } from './replication.ts';
 import { openReading } from './schema.ts';
 import { startThread, type Thread } from './thread.ts';
 import { walFrameBytes } from './wal.ts';
@@ -28,6 +30,12 @@ export type Engine = {
   readonly readModels: ReadModels;
   readonly health: () => Health;
   readonly waiting: () => number;
+  /**
+   * Takes events of another log, in order and with their positions there; resolves when they and their documents are
+   * durable. Rejects with `StoreUnavailable` where the disk is full, else with what the event's reducer or decoder
+   * threw; nothing of them is stored then. One call at a time.
+   */
+  readonly replicate: (events: readonly StoredEvent[]) => Promise<void>;
   readonly lastEventTime: () => string | undefined;
   readonly close: () => Promise<void>;
 };
@@ -164,12 +172,20 @@ const takeBatch = (
   checkpoints.grown(walFrames);
 };
 
-const createHearing = (parts: Parts, checkpoints: Checkpoints, fatal: (error: Error) => void) => {
+const createHearing = (
+  parts: Parts,
+  checkpoints: Checkpoints,
+  replication: Replication,
+  fatal: (error: Error) => void,
+) => {
   const { reads, condition } = parts;
   return (message: FromWriter): void => {
     switch (message.kind) {
       case 'batch':
         return takeBatch(parts, checkpoints, message);
+      case 'replicated':
+        replication.replicated(message);
+        return checkpoints.grown(message.walFrames);
       case 'probed':
         return condition.probed(message.refused?.message);
       case 'touched':
@@ -211,12 +227,19 @@ export const openEngine = async (options: EmbeddedOptions, path: string, fd: num
   const { writer, models, hearing } = await startWriter(options, path);
   const parts = await orEnd(writer, () => createParts(options, path, models, writer));
   const { db, log, queue, reads, condition, observe, end } = parts;
+  const replication = createReplication({
+    post: writer.post,
+    drop: reads.drop,
+    wake: log.wake,
+    learn: condition.learn,
+  });
   let broken: Error | undefined;
 
   const fatal = (error: Error): void => {
     if (broken !== undefined) return;
     broken = error;
     end('writing failed and was given up', error);
+    replication.end(new StoreUnavailable('Writing failed and was given up.', { cause: error }));
     options.onFatal(error);
   };
   const checkpoints: Checkpoints = createCheckpoints({
@@ -231,13 +254,14 @@ export const openEngine = async (options: EmbeddedOptions, path: string, fd: num
     },
     fatal,
   );
-  hearing.hear = createHearing(parts, checkpoints, fatal);
+  hearing.hear = createHearing(parts, checkpoints, replication, fatal);
   hearing.died = fatal;
 
   const close = async (): Promise<void> => {
     queue.refuse('the engine is closing');
     await atMost(closeWaitMs, queue.drained());
     end('the engine is closed');
+    replication.end(new StoreUnavailable('The engine is closed.'));
     db.close();
     // The writer last, so that it finds the WAL to itself and empties it.
     await endThread(checkpointer, 'close');
@@ -257,6 +281,7 @@ export const openEngine = async (options: EmbeddedOptions, path: string, fd: num
         ? condition.health()
         : { ready: false, reason: `Writing failed: ${broken.message}.` },
     waiting: queue.size,
+    replicate: replication.replicate,
     lastEventTime: log.lastEventTime,
     close,
   };

@@ -1,3 +1,4 @@
+import type { StoredEvent } from '../../core/event.ts';
 import type { Append } from '../../core/ports.ts';
 
 /**
@@ -67,6 +68,8 @@ export type WalState = { readonly log: number; readonly checkpointed: number };
 
 export type ToWriter =
   | { readonly kind: 'appends'; readonly wire: WireAppends }
+  /** Events of another log, with their positions there, in order. */
+  | { readonly kind: 'replicate'; readonly events: readonly StoredEvent[] }
   /** An empty write, to learn whether writing works again. */
   | { readonly kind: 'probe' }
   | { readonly kind: 'rebuild'; readonly name: string }
@@ -91,6 +94,13 @@ export type BatchReply = {
 export type FromWriter =
   | { readonly kind: 'ready'; readonly models: readonly LiveModel[] }
   | BatchReply
+  | {
+      readonly kind: 'replicated';
+      readonly touched: readonly (readonly string[])[];
+      readonly error?: WireError;
+      readonly refused?: boolean;
+      readonly walFrames: number;
+    }
   | { readonly kind: 'probed'; readonly refused?: WireError }
   /** A rebuild that merges into the live table changed these. */
   | { readonly kind: 'touched'; readonly touched: readonly (readonly string[])[] }

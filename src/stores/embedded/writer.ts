@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import type { StoredEvent } from '../../core/event.ts';
 import { createBatches, type Writing } from './batch.ts';
 import { loadFaults, loadProjections } from './modules.ts';
 import { openReadModels } from './open-read-models.ts';
@@ -71,6 +72,25 @@ const write = (wire: WireAppends): void => {
   boundWal(frames);
 };
 
+const replicate = (events: readonly StoredEvent[]): void => {
+  try {
+    const touched = batches.replicate(events);
+    post({ kind: 'replicated', touched, walFrames: walFrames() });
+  } catch (error) {
+    const isUnwritable = error instanceof Unwritable;
+    if (isUnwritable && error.reason === 'broken') throw error;
+    // An event that can't be projected, or a full disk: told, and tried again by whoever feeds the log.
+    post({
+      kind: 'replicated',
+      touched: [],
+      error: toWireError(error),
+      refused: isUnwritable,
+      walFrames: walFrames(),
+    });
+  }
+  boundWal(walFrames());
+};
+
 const close = (): void => {
   rebuilding.stop();
   checkpointTruncate(db);
@@ -83,6 +103,8 @@ const handle = (message: ToWriter): void => {
   switch (message.kind) {
     case 'appends':
       return write(message.wire);
+    case 'replicate':
+      return replicate(message.events);
     case 'probe':
       return post({ kind: 'probed', ...batches.probe() });
     case 'rebuild':
