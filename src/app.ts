@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as passed } from 'node:timers/promises';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
@@ -24,6 +25,9 @@ import { createPasswords } from './secrets/passwords.ts';
 import { createSecrets } from './secrets/tokens.ts';
 import { openEmbedded } from './stores/embedded/index.ts';
 
+/** How long the stores are given to come to rest before the process ends in an error, in milliseconds. */
+const haltMsMax = 500;
+
 /** What a test's own program may put in the place of the real thing. */
 export type Overrides = {
   readonly clock?: Clock;
@@ -40,6 +44,8 @@ export type App = {
   readonly port: number;
   /** Finishes what is in flight (bounded), closes the stores, then resolves. */
   stop(): Promise<void>;
+  /** Takes no further write and lets the stores come to rest, for half a second at most; the process then ends. */
+  halt(): Promise<void>;
 };
 
 /** The version that runs, from the package's own manifest. */
@@ -175,7 +181,10 @@ export const createApp = async (
       await services.passwords.drain();
       await stores.close();
     };
-    return { address, port, stop };
+    const halt = async (): Promise<void> => {
+      await Promise.race([stores.close(), passed(haltMsMax)]);
+    };
+    return { address, port, stop, halt };
   } catch (error) {
     await listening.stop();
     throw error;

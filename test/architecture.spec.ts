@@ -99,17 +99,17 @@ describe('what may import what', () => {
     expect(outside).to.deep.equal([]);
   });
 
-  it('reads the environment in config.ts alone, which main.ts gives it to', () => {
-    expect(filesWith(/\bprocess\.env\b|\benv\b[^\n]*from 'node:process'/)).to.deep.equal(['main.ts']);
-    const main = sources.find(({ path }) => path === 'main.ts')?.text ?? '';
+  it('reads the environment in config.ts alone, which program.ts gives it to', () => {
+    expect(filesWith(/\bprocess\.env\b|\benv\b[^\n]*from 'node:process'/)).to.deep.equal(['program.ts']);
+    const main = sources.find(({ path }) => path === 'program.ts')?.text ?? '';
     expect(main.match(/\bprocess\.env\b/g)).to.deep.equal(['process.env']);
     expect(main).to.match(/readConfig\(process\.env\b/);
   });
 
-  it('ends the process in main.ts and the command line alone', () => {
+  it('ends the process in program.ts alone', () => {
     expect(
       filesWith(/\bprocess\.(exit|abort|kill)\b/).filter((path) => partOf(path) !== 'cli'),
-    ).to.deep.equal(['main.ts']);
+    ).to.deep.equal(['program.ts']);
   });
 
   it('takes time and chance from nowhere but the parts that are given to it', () => {

@@ -1,0 +1,106 @@
+import { parseArgs } from 'node:util';
+import { createApp, type App, type Overrides } from './app.ts';
+import { BadConfig, readConfig, type Config } from './config.ts';
+import { createLog, type Log } from './log.ts';
+
+/** A stop that has not ended by then is cut, in milliseconds. */
+const stopTimeoutMs = 10_000;
+
+const exitCodes = { failed: 1, usage: 2 } as const;
+
+const usage = `Usage: keyledger [--config FILE]
+
+Starts the service. Settings come from the environment (SERVICE_CP_ADMIN_TOKEN, SERVICE_PORT, ...), then from the
+YAML file that --config or SERVICE_CONFIG names. See docs/operations.md.
+`;
+
+const readSettings = (): { config: Config; warnings: readonly string[] } => {
+  try {
+    const { values } = parseArgs({
+      options: { config: { type: 'string' }, help: { type: 'boolean', short: 'h', default: false } },
+    });
+    if (values.help) {
+      process.stdout.write(usage);
+      process.exit(0);
+    }
+    return readConfig(process.env, values.config);
+  } catch (error) {
+    const lines =
+      error instanceof BadConfig ? error.faults : [error instanceof Error ? error.message : String(error)];
+    for (const line of lines) process.stderr.write(`keyledger: ${line}\n`);
+    process.exit(exitCodes.usage);
+  }
+};
+
+/** The one way in which the process ends before its time. */
+type End = {
+  /** Names the app, once there is one. */
+  readonly of: (app: App) => void;
+  /**
+   * Ends the process with an error. The engine takes no further write and its threads come to rest first, for a
+   * thread that is cut off inside the driver takes the process down with a signal.
+   */
+  readonly die: (what: string, err?: unknown) => void;
+};
+
+const createEnd = ({ logger, flush }: Log): End => {
+  let running: App | undefined;
+  let isDying = false;
+  const exit = (): never => {
+    flush();
+    process.exit(exitCodes.failed);
+  };
+  return {
+    of: (app) => {
+      running = app;
+    },
+    die: (what, err) => {
+      if (isDying) return;
+      isDying = true;
+      logger.fatal({ err }, what);
+      if (running === undefined) exit();
+      else running.halt().then(exit, exit);
+    },
+  };
+};
+
+/** Stops once, on the first signal; a second signal, or a stop that hangs, ends the process. */
+const stopOnSignal = (app: App, log: Log, { die }: End): void => {
+  let stopping = false;
+  const stop = (signal: NodeJS.Signals): void => {
+    if (stopping) return die('stopped by a second signal');
+    stopping = true;
+    log.logger.info({ signal }, 'stopping');
+    setTimeout(() => die('the stop took too long'), stopTimeoutMs).unref();
+    app.stop().then(
+      () => {
+        log.logger.info('stopped');
+        log.flush();
+        process.exit(0);
+      },
+      (error: unknown) => die('the stop failed', error),
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+};
+
+/** Runs the service until a signal stops it; tests' own programs put something in the place of the real thing. */
+export const runProgram = async (overrides: Overrides = {}): Promise<void> => {
+  const { config, warnings } = readSettings();
+  const log = createLog(config.log_level);
+  const end = createEnd(log);
+  process.on('uncaughtException', (error) => end.die('uncaught exception', error));
+  process.on('unhandledRejection', (error) => end.die('unhandled rejection', error));
+  for (const warning of warnings) log.logger.warn(warning);
+  try {
+    const app = await createApp(config, log.logger, (error) => end.die('the store failed', error), overrides);
+    end.of(app);
+    stopOnSignal(app, log, end);
+    log.logger.info({ address: app.address, port: app.port, data_dir: config.data_dir }, 'listening');
+    log.flush();
+  } catch (error) {
+    process.stderr.write(`keyledger: ${error instanceof Error ? error.message : String(error)}\n`);
+    end.die('the start failed', error);
+  }
+};
