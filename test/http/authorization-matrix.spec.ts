@@ -111,6 +111,14 @@ const columnOf = (
   }
 };
 
+const expectStranger = (answer: Answer, caller: Caller): void => {
+  const isMissing = caller === 'no token';
+  expectProblem(answer, 401, isMissing ? 'authentication.missing' : 'authentication.invalid');
+  expect(answer.headers.get('www-authenticate')).to.equal(
+    isMissing ? 'Bearer realm="admin"' : 'Bearer realm="admin", error="invalid_token"',
+  );
+};
+
 describe('the authorization matrix', () => {
   let program: Program;
   let client: Client;
@@ -149,14 +157,6 @@ describe('the authorization matrix', () => {
   const ask = (route: Route, caller: Caller): Promise<Answer> => {
     const body = matrix[route.id]?.body?.((asked += 1));
     return client(route.method, pathOf(route), as(caller, body === undefined ? {} : { body }));
-  };
-
-  const expectStranger = (answer: Answer, caller: Caller): void => {
-    const isMissing = caller === 'no token';
-    expectProblem(answer, 401, isMissing ? 'authentication.missing' : 'authentication.invalid');
-    expect(answer.headers.get('www-authenticate')).to.equal(
-      isMissing ? 'Bearer realm="admin"' : 'Bearer realm="admin", error="invalid_token"',
-    );
   };
 
   it('has a row for every route, and a route for every row', () => {

@@ -35,6 +35,8 @@ const malformed: Readonly<Record<string, string | Buffer>> = {
   'a bomb of objects': '{"a":'.repeat(mebibyte / 5),
 };
 
+const filled = (id: string, bytes: number): string => `{"id":"${id}"}`.padEnd(bytes, ' ');
+
 describe('a request’s body', () => {
   let program: Program;
   let client: Client;
@@ -58,6 +60,25 @@ describe('a request’s body', () => {
     }).then(async (response) => {
       const text = await response.text();
       return { status: response.status, headers: response.headers, text, body: JSON.parse(text) as unknown };
+    });
+
+  const chunked = (body: string, path = '/admin/v1/tenants') =>
+    new Promise<{ status: number; text: string; headers: Record<string, string> }>((resolve, reject) => {
+      const headers = { Authorization: `Bearer ${adminToken}`, ...json, 'Transfer-Encoding': 'chunked' };
+      const asked = request(program.url + path, { method: 'POST', headers, agent: false }, (response) => {
+        let text = '';
+        response.on('data', (chunk) => (text += String(chunk)));
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            text,
+            headers: response.headers as Record<string, string>,
+          }),
+        );
+      });
+      asked.on('error', reject);
+      for (let at = 0; at < body.length; at += 100_000) asked.write(body.slice(at, at + 100_000));
+      asked.end();
     });
 
   for (const [name, body] of Object.entries(malformed)) {
@@ -145,25 +166,6 @@ describe('a request’s body', () => {
   });
 
   it('may have 1 MiB and no byte more, with a length or in chunks', async () => {
-    const filled = (id: string, bytes: number): string => `{"id":"${id}"}`.padEnd(bytes, ' ');
-    const chunked = (body: string, path = '/admin/v1/tenants') =>
-      new Promise<{ status: number; text: string; headers: Record<string, string> }>((resolve, reject) => {
-        const headers = { Authorization: `Bearer ${adminToken}`, ...json, 'Transfer-Encoding': 'chunked' };
-        const asked = request(program.url + path, { method: 'POST', headers, agent: false }, (response) => {
-          let text = '';
-          response.on('data', (chunk) => (text += String(chunk)));
-          response.on('end', () =>
-            resolve({
-              status: response.statusCode ?? 0,
-              text,
-              headers: response.headers as Record<string, string>,
-            }),
-          );
-        });
-        asked.on('error', reject);
-        for (let at = 0; at < body.length; at += 100_000) asked.write(body.slice(at, at + 100_000));
-        asked.end();
-      });
     expect((await send(filled('exact', mebibyte))).status).to.equal(201);
     expectProblem(await send(filled('over', mebibyte + 1)), 413, 'request.too-large');
     expect((await chunked(filled('exact2', mebibyte))).status).to.equal(201);

@@ -142,12 +142,13 @@ describe('a request’s path and query', () => {
       expectProblem(await client('GET', path, { token: null }), 404, 'route.unknown');
   });
 
+  const get = async (target: string) =>
+    exchange(
+      program.port,
+      `GET ${target} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${adminToken}\r\n\r\n`,
+    );
+
   it('are not resolved by the service: dots are names like any other', async () => {
-    const get = async (target: string) =>
-      exchange(
-        program.port,
-        `GET ${target} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${adminToken}\r\n\r\n`,
-      );
     for (const target of ['/admin/v1/tenants/..', '/admin/v1/tenants/%2e%2e']) {
       const [answer] = await get(target);
       expect(answer === undefined ? [] : expectInvalid(answer)).to.deep.equal(['/id']);
@@ -167,9 +168,10 @@ describe('a request’s path and query', () => {
     expect(expectInvalid(query)).to.deep.equal(['/a']);
   });
 
+  const sent = async (reason: string) =>
+    client('DELETE', '/admin/v1/service-accounts/sa_none', { headers: { 'X-Reason': reason } });
+
   it('carry a reason in UTF-8 of bounded length', async () => {
-    const sent = async (reason: string) =>
-      client('DELETE', '/admin/v1/service-accounts/sa_none', { headers: { 'X-Reason': reason } });
     expect((await sent('é'.repeat(3))).status, 'Latin-1 is no UTF-8').to.equal(400);
     expect(expectInvalid(await sent('a'.repeat(1_001)))).to.deep.equal(['/X-Reason']);
     expect((await sent(Buffer.from('weil · 😀').toString('latin1'))).status).to.equal(204);

@@ -24,6 +24,8 @@ const tokens = {
 };
 
 /** Welch's t of samples that differ by chance alone stays below this but once in 100,000 times. */
+const mean = (of: readonly number[]): number => of.reduce((sum, one) => sum + one, 0) / of.length;
+
 const welchMax = 4.5;
 
 /** Processor time that is counted in hundredths of a second, of a few dozen hashes, is this far off at the most. */
@@ -79,7 +81,6 @@ const processorTime = (pid: number): number => {
 };
 
 const welch = (a: readonly number[], b: readonly number[]): number => {
-  const mean = (of: readonly number[]): number => of.reduce((sum, one) => sum + one, 0) / of.length;
   const spread = (of: readonly number[]): number => {
     const middle = mean(of);
     return of.reduce((sum, one) => sum + (one - middle) ** 2, 0) / (of.length - 1) / of.length;

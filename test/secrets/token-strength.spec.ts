@@ -9,7 +9,7 @@ import { pick, seeded, testRounds, testSeed } from '../support/random.ts';
  * 1,000,000), `KEYLEDGER_TEST_SEED` the seed of the samples. The secrets themselves are the system's own chance.
  */
 
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const alphabet = Array.from('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz');
 
 const randomChars = 43;
 
@@ -44,8 +44,8 @@ describe('secrets', () => {
     const shape = /^tk_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/;
     for (let n = 0; n < count; n += 1) {
       const { value } = secrets.fresh('tk_');
-      // Digested, so that a million of them fit into memory.
-      seen.add(value.slice(3, 3 + 22));
+      // Half of it tells already whether two are alike, and a million halves fit into memory.
+      seen.add(value.slice(3, 25));
       if (!shape.test(value)) throw new Error(`The shape of ${value} is wrong.`);
       for (const [place, counts] of byPlace.entries()) {
         const char = value[3 + place] ?? '';
@@ -53,12 +53,10 @@ describe('secrets', () => {
       }
     }
     expect(seen.size).to.equal(count);
-    const of = (counts: Map<string, number>) => [...alphabet].map((char) => counts.get(char) ?? 0);
+    const of = (counts: Map<string, number>) => alphabet.map((char) => counts.get(char) ?? 0);
     for (const [place, counts] of byPlace.entries())
       expect(chiSquared(of(counts)), `place ${place}`).to.be.below(chiSquaredMax);
-    const whole = [...alphabet].map((char) =>
-      byPlace.reduce((sum, counts) => sum + (counts.get(char) ?? 0), 0),
-    );
+    const whole = alphabet.map((char) => byPlace.reduce((sum, counts) => sum + (counts.get(char) ?? 0), 0));
     expect(chiSquared(whole)).to.be.below(chiSquaredMax);
   });
 
@@ -70,13 +68,13 @@ describe('secrets', () => {
         expect(secrets.isWellFormed(prefix, value)).to.equal(true);
         for (let at = 0; at < value.length; at += 1) {
           const [before, char, after] = [value.slice(0, at), value[at] ?? '', value.slice(at + 1)];
-          for (const other of alphabet + '_- .é') {
+          for (const other of [...alphabet, '_', '-', ' ', '.', 'é']) {
             if (other === char) continue;
             expect(secrets.isWellFormed(prefix, before + other + after), value).to.equal(false);
           }
           const [next = ''] = after;
           expect(secrets.isWellFormed(prefix, before + after), value).to.equal(false);
-          expect(secrets.isWellFormed(prefix, before + pick(random, [...alphabet]) + char + after)).to.equal(
+          expect(secrets.isWellFormed(prefix, before + pick(random, alphabet) + char + after)).to.equal(
             false,
           );
           if (next !== '' && next !== char)

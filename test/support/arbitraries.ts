@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { ApiDescription, Schema } from './openapi.ts';
 
 /** Optional members that a generated object has at most beside those that it must have. */
@@ -75,6 +75,7 @@ export const validFor = (schema: Schema, document: ApiDescription): fc.Arbitrary
         requiredKeys: [...(schema.required ?? [])],
       });
     }
+    case undefined:
     default:
       return anyJson;
   }

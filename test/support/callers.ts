@@ -58,6 +58,8 @@ const rotate = async (client: Client, id: string, grace_secs: number): Promise<s
 
 const flipLast = (text: string): string => text.slice(0, -1) + (text.endsWith('a') ? 'b' : 'a');
 
+const bearer = (token: string): string => `Bearer ${token}`;
+
 /** Makes one of each: tenants `acme`, `other` and `gone` (deleted), their accounts and a credential. */
 export const arrangeCallers = async (client: Client): Promise<Cast> => {
   const own = await arrangeAccount(client, 'acme');
@@ -72,7 +74,6 @@ export const arrangeCallers = async (client: Client): Promise<Cast> => {
   await client('DELETE', '/admin/v1/tenants/gone');
   await client('POST', '/admin/v1/tenants', { body: { id: 'gone' } });
   const credential = await mint(client, 'acme', ownBearer);
-  const bearer = (token: string): string => `Bearer ${token}`;
   return {
     account: own.id,
     credential: credential.username,

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { anyJson, nearlyValidFor, validFor } from './arbitraries.ts';
 import type { ApiDescription, Operation } from './openapi.ts';
 

@@ -61,6 +61,8 @@ export type Received = {
 
 const documentId = 'api';
 
+const escape = (step: string): string => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'));
+
 /** A check of answers against the document: `undefined` where all is as documented, else what is not. */
 export const createAnswerCheck = (
   document: ApiDescription,
@@ -74,8 +76,6 @@ export const createAnswerCheck = (
     validators.set(pointer, known);
     return known;
   };
-  const escape = (step: string): string =>
-    encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'));
 
   return (path, method, { status, headers, text }) => {
     const response = document.paths[path]?.[method]?.responses[String(status)];
