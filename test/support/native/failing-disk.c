@@ -48,11 +48,10 @@ static int fails(const char *kind, int fd) {
   if (*armed != '\0' && access(armed, F_OK) != 0) return 0;
   long at = atol(setting("FAILING_DISK_AT"));
   long call = atomic_fetch_add(&calls, 1) + 1;
-  if (call < at || (call > at && *setting("FAILING_DISK_STICKY") != '1')) return 0;
-  if (call == at) {
-    static const char met[] = "the disk failed\n";
-    syscall(SYS_write, 2, met, sizeof met - 1);
-  }
+  if (call < at) return 0;
+  const char *said = call == at ? "the disk failed\n" : "the disk was asked again\n";
+  syscall(SYS_write, 2, said, strlen(said));
+  if (call > at && *setting("FAILING_DISK_STICKY") != '1') return 0;
   errno = EIO;
   return 1;
 }
