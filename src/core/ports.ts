@@ -81,6 +81,8 @@ export type ReadModelStatus = {
   /** The last position whose events it holds. */
   readonly checkpoint: Position;
   readonly rebuilding: { readonly checkpoint: Position } | null;
+  /** The event that can't be projected, where there is one: the read model stays before it until it can. */
+  readonly stopped?: { readonly position: Position; readonly event: string; readonly reason: string };
 };
 
 /** The read models. Every method throws `StoreUnavailable` where the engine can't be reached. */

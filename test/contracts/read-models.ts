@@ -3,6 +3,7 @@ import { startOfLog, type Position } from '../../src/core/event.ts';
 import type { Append, EventStore, PageRequest, ReadModels } from '../../src/core/ports.ts';
 import { close as end, count, open, strike, tally } from '../support/tally-events.ts';
 import type { Strike, Tally } from '../support/tally-projections.ts';
+import { until } from '../support/waiting.ts';
 
 /** An engine under the contract: each `open` gives an empty one, with the read models of `tally-projections.ts`. */
 export type ReadModelsUnderTest = {
@@ -32,7 +33,7 @@ export const readModelsContract = ({ name, open: openEngine }: ReadModelsUnderTe
       for (const append of appends) {
         const result = await events.append(append);
         if (!result.appended) throw new Error(`The stream ends at ${result.current}.`);
-        await readModels.settle(result.events);
+        await readModels.settle(await events.readStream(append.stream));
       }
     };
     const idsOf = async (request: PageRequest): Promise<string[]> =>
@@ -96,7 +97,7 @@ export const readModelsContract = ({ name, open: openEngine }: ReadModelsUnderTe
         await write(open('tally-1'), count('tally-1', 0, 5), count('tally-1', 1, 7));
         const all = await events.readStream('tally-1');
         await readModels.settle(all);
-        await readModels.settle(all.slice(1));
+        await readModels.settle(all.slice(0, 2));
         expect((await tallies().get('tally-1'))?.total).to.equal(12);
       });
 
@@ -211,12 +212,17 @@ export const readModelsContract = ({ name, open: openEngine }: ReadModelsUnderTe
         expect(await contents()).to.deep.equal(wanted);
         await readModels.rebuild('tallies');
         expect(await contents()).to.deep.equal(wanted);
-      });
+      }).timeout(60_000);
 
       it('asked for twice at once is one, and shows in the status until it is done', async () => {
         await write(open('tally-1'));
         const both = Promise.all([readModels.rebuild('tallies'), readModels.rebuild('tallies')]);
         await both;
+        // An engine that projects beside the append comes to the head by itself, a little later.
+        await until('the head', async () => {
+          const head = await events.head();
+          return (await readModels.status()).every(({ checkpoint }) => checkpoint === head);
+        });
         const status = await readModels.status();
         expect(status.map((it) => it.name).toSorted()).to.deep.equal(['strikes', 'tallies']);
         for (const { checkpoint, rebuilding } of status) {

@@ -82,15 +82,22 @@ export const startFerretDb = async (program: string): Promise<FerretDb> => {
     for (const stream of [running.stdout, running.stderr]) stream.on('data', (it) => output.push(String(it)));
     child = running;
     ended = once(running, 'exit');
-    await until('FerretDB listens', async () => {
-      if (running.exitCode !== null) throw new Error(`FerretDB ended: ${output.join('').slice(-2_000)}`);
-      return isListening(port);
-    }, startMs);
+    await until(
+      'FerretDB listens',
+      async () => {
+        if (running.exitCode !== null) throw new Error(`FerretDB ended: ${output.join('').slice(-2_000)}`);
+        return isListening(port);
+      },
+      startMs,
+    );
   };
   const kill = async (): Promise<void> => {
     child?.kill('SIGKILL');
     await ended;
   };
+  // A run that ends early leaves no server behind.
+  const killAtExit = (): void => void child?.kill('SIGKILL');
+  process.once('exit', killAtExit);
   await start();
   return {
     url: (database) => `mongodb://127.0.0.1:${port}/${database}?directConnection=true`,
@@ -100,6 +107,7 @@ export const startFerretDb = async (program: string): Promise<FerretDb> => {
     pause: () => void child?.kill('SIGSTOP'),
     resume: () => void child?.kill('SIGCONT'),
     close: async () => {
+      process.removeListener('exit', killAtExit);
       await kill();
       await rm(dir, { recursive: true, force: true });
     },

@@ -164,7 +164,9 @@ const checkListedCredentials = async (checking: Checking): Promise<void> => {
   const known = groupBy(ledger.credentials, ({ account }) => account.tenant);
   await forEach(ledger.tenants, 4, async (tenant) => {
     if (tenant.life !== 'alive') return;
-    const { body } = await client('GET', `/admin/v1/tenants/${tenant.id}/tokens`);
+    const { status, body } = await client('GET', `/admin/v1/tenants/${tenant.id}/tokens`);
+    if (status !== 200)
+      return void problems.push(`the credentials of ${tenant.id} can't be listed: ${status}`);
     const listed = body as readonly Listed[];
     const byUsername = new Map(listed.map((one) => [one.username, one]));
     const subjects = new Set(listed.map(({ subject }) => subject));
@@ -202,7 +204,9 @@ const checkUsers = async ({ client, ledger, problems }: Checking): Promise<void>
   const known = groupBy(ledger.users, ({ tenant }) => tenant);
   for (const [tenant, users] of known) {
     if (tenant.life !== 'alive') continue;
-    const { body } = await client('GET', `/admin/v1/tenants/${tenant.id}/users`);
+    const { status, body } = await client('GET', `/admin/v1/tenants/${tenant.id}/users`);
+    if (status !== 200) problems.push(`the users of ${tenant.id} can't be listed: ${status}`);
+    if (status !== 200) continue;
     const listed = new Set((body as readonly { username: string }[]).map(({ username }) => username));
     for (const user of users)
       settle(user, compare(problems, user.username, expectedOfUser(user), listed.has(user.username)));

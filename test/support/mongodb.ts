@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { MongoClient } from 'mongodb';
 import type { EventStore } from '../../src/core/ports.ts';
 import { openMongoDb, type MongoDb, type MongoDbOptions } from '../../src/stores/mongodb/index.ts';
 import { findFerretDb, startFerretDb, type FerretDb } from './ferretdb.ts';
@@ -41,10 +42,41 @@ export const withFerretDb = (name: string, suite: (ferretDb: () => FerretDb) => 
       this.timeout(30_000);
       running = await startFerretDb(found.program);
     });
-    after(() => running?.close());
     suite(() => {
       if (running === undefined) throw new Error('FerretDB is not running.');
       return running;
     });
+    // After the suite's own hooks, whose nodes would else wait for it.
+    after(() => running?.close());
   });
+};
+
+/** Why the suites that need a server are left out. */
+export const serverMissing = 'skipped: set SERVICE_TEST_READ_MODELS to a mongodb:// connection string';
+
+/** Fresh databases on the server that `SERVICE_TEST_READ_MODELS` names; absent where it names none. */
+export const givenServer = (): (() => string) | undefined => {
+  const given = process.env['SERVICE_TEST_READ_MODELS'];
+  if (given === undefined || given === '') return undefined;
+  const [, before = given, after = ''] =
+    /^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?(\?.*)?$/.exec(given) ?? [];
+  return () => `${before}/${freshDatabase()}${after}`;
+};
+
+/** The rows of a read model's live collection as the server holds them, in the order of their ids. */
+export const readRows = async (
+  connectionString: string,
+  key: string,
+): Promise<{ readonly collection: string; readonly rows: readonly unknown[] }> => {
+  const client = new MongoClient(connectionString);
+  try {
+    const db = client.db();
+    const model = await db
+      .collection<{ _id: string; live: string }>('keyledger_models')
+      .findOne({ _id: key });
+    const collection = model?.live ?? '';
+    return { collection, rows: await db.collection(collection).find({}).sort({ _id: 1 }).toArray() };
+  } finally {
+    await client.close();
+  }
 };

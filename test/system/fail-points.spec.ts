@@ -114,7 +114,10 @@ describe('at every fail point', function () {
       await createClient(url)('POST', `/admin/v1/projections/${rebuild}/rebuild`).catch(() => undefined);
     const report = await load;
     expect(isMet(), `the fault was met:\n${faulty.output().slice(-2_000)}`).to.equal(true);
-    if (ends) expect(await within('the end', endMsMax, faulty.exited)).to.not.equal(0);
+    if (ends)
+      expect(await within('the end', endMsMax, faulty.exited)).to.equal(
+        fault.action === 'kill' ? 'SIGKILL' : 1,
+      );
     return report;
   };
 

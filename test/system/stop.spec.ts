@@ -158,7 +158,7 @@ describe('an exception that nobody catches', () => {
       const load = runLoad({ url, ledger, random, mix: mixWithHashes, isOver: () => false });
       await until('the load has begun', () => ledger.credentials.length > 50);
       program.child.kill('SIGUSR2');
-      expect(await within('the end', dieMsMax, program.exited)).to.not.equal(0);
+      expect(await within('the end', dieMsMax, program.exited)).to.equal(1);
       expect(program.output()).to.contain('An exception that nobody catches.');
       const { problems } = await load;
       program = await startProgram({ dir });

@@ -19,6 +19,10 @@ const readModel = z
       .object({ checkpoint: z.string() })
       .nullable()
       .meta({ description: 'How far a rebuild has come, while one runs.' }),
+    stopped: z
+      .object({ position: z.string(), event: z.string(), reason: z.string() })
+      .optional()
+      .meta({ description: 'The event that can’t be projected, while there is one.' }),
   })
   .meta({ id: 'ReadModel', description: 'A read model and how far it has come in the log.' });
 

@@ -1,0 +1,57 @@
+import type { Filter } from 'mongodb';
+import type { Position } from '../../core/event.ts';
+import { pageItemsMax, type Documents, type PageRequest } from '../../core/ports.ts';
+import { readOptions, readRow, type Row, type Server } from './client.ts';
+import type { Registry } from './registry.ts';
+
+/** What a look-up finds, given what is stored. */
+export type Over = (id: string, stored: unknown) => unknown;
+
+const filterOf = ({ group, after, order = 'asc' }: PageRequest): Filter<Row> => ({
+  ...(group === undefined ? {} : { 's.g': group }),
+  // Where a document is gone, there is no text to compare with.
+  's.c': order === 'asc' ? { $gt: after ?? '' } : { $gt: '', ...(after === undefined ? {} : { $lt: after }) },
+});
+
+/** One read model on its reading side. */
+export const createDocuments = (
+  server: Server,
+  { onLive }: Registry,
+  key: string,
+  over: Over = (_, stored) => stored,
+): Documents<unknown> => {
+  const rowsOf = (request: PageRequest): Promise<readonly { readonly c: Position; readonly b: string }[]> => {
+    const { limit, order } = request;
+    if (!Number.isInteger(limit) || limit < 1 || limit > pageItemsMax)
+      throw new RangeError(`A page holds 1 to ${pageItemsMax} documents.`);
+    return onLive(key, async (live) => {
+      const rows = await server.call('Reading a page', () =>
+        server
+          .rows(live)
+          .find(filterOf(request), { ...readOptions, batchSize: limit })
+          .sort({ 's.c': order === 'desc' ? -1 : 1 })
+          .limit(limit)
+          .toArray(),
+      );
+      return rows.map(({ s }) => ({ c: s.c ?? '', b: s.b ?? '' }));
+    });
+  };
+  return {
+    get: (id) =>
+      onLive(key, async (live) => {
+        const body = (await readRow(server, live, id))?.b;
+        return over(id, body === undefined ? undefined : JSON.parse(body));
+      }),
+    page: async (request) =>
+      (await rowsOf(request)).map(({ c, b }) => ({ created: c, document: JSON.parse(b) })),
+    pageText: async (request) => {
+      const rows = await rowsOf(request);
+      const last = rows.at(-1);
+      return {
+        text: rows.map(({ b }) => b).join(','),
+        count: rows.length,
+        ...(last === undefined ? {} : { last: last.c }),
+      };
+    },
+  };
+};

@@ -1,0 +1,168 @@
+import type { Filter } from 'mongodb';
+import type { Position } from '../../core/event.ts';
+import type { Projection } from '../../core/projection.ts';
+import type { Server } from './client.ts';
+import { retrying, sleep } from './retrying.ts';
+import { keyOf, unregistered, type Registered, type Registry } from './registry.ts';
+
+/** How long a collection that is live no more is still written, in milliseconds; see `registry.ts`. */
+const retireMs = 20_000;
+
+/** Another node projects: nothing more may be written under this term. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
+
+/** What the node that projects may change in the register, every change fenced by its token. */
+export type Term = {
+  readonly signal: AbortSignal;
+  /** How the read models stood when the term began. */
+  readonly begun: ReadonlyMap<string, Registered>;
+  /** Sets these members for all of these read models, or throws `LeaseLost`; a checkpoint never goes back. */
+  readonly set: (
+    keys: readonly string[],
+    members: Partial<Pick<Registered, 'checkpoint' | 'building' | 'stopped' | 'rebuilt'>>,
+  ) => Promise<void>;
+  /** An empty collection with its indexes that from now on every write reaches. */
+  readonly addTarget: (projection: Projection) => Promise<string>;
+  /** Makes a collection the live one; the one before is left later. */
+  readonly swap: (key: string, live: string, at?: Position) => Promise<void>;
+  /** A collection that is not wanted any more: it is written for a while yet, then dropped. */
+  readonly retire: (key: string, collection: string) => Promise<void>;
+};
+
+type TermInput = {
+  readonly server: Server;
+  readonly registry: Registry;
+  readonly projections: readonly Projection[];
+  readonly token: number;
+  readonly signal: AbortSignal;
+  readonly told: (task: string, error: unknown) => void;
+};
+
+const documentCollection = /_v\d+_(\d+)_\d+$/;
+
+/** Begins a term: whoever projected before can't move a checkpoint any more. */
+export const beginTerm = async (input: TermInput): Promise<Term> => {
+  const { server, registry, projections, token, signal, told } = input;
+  const { collection, fresh } = registry;
+  const keys = projections.map(keyOf);
+  for (const key of keys) {
+    const { _id, fence: _, ...rest } = unregistered(key);
+    await server.call('Registering a read model', () =>
+      collection.updateOne({ _id }, { $max: { fence: token }, $setOnInsert: rest }, { upsert: true }),
+    );
+  }
+  const begun = await fresh();
+  const targets = new Map(keys.map((key) => [key, new Set(begun.get(key)?.targets)]));
+  let made = 0;
+  let steps = Math.max(0, ...[...begun.values()].map(({ step }) => step));
+  let saved: Promise<unknown> = Promise.resolve();
+
+  const update = async (
+    of: readonly string[],
+    { checkpoint, ...members }: Partial<Registered>,
+    guard: Filter<Registered> = {},
+  ): Promise<void> => {
+    const { matchedCount } = await server.call('Moving a checkpoint', () =>
+      collection.updateMany(
+        { _id: { $in: [...of] }, fence: token, ...guard },
+        // A write that comes late, because nobody waited for it any more, moves nothing back.
+        {
+          ...(checkpoint && { $max: { checkpoint } }),
+          ...(Object.keys(members).length > 0 && { $set: members }),
+        },
+      ),
+    );
+    if (matchedCount !== of.length) throw new LeaseLost('Another node projects.');
+  };
+  const targetsOf = (key: string): Set<string> => targets.get(key) ?? new Set();
+  // One after the other, and none late: a target that was forgotten would miss writes.
+  const saveTargets = (key: string, more: Partial<Registered> = {}): Promise<void> => {
+    const save = async (): Promise<void> => {
+      const step = (steps += 1);
+      await update([key], { ...more, targets: [...targetsOf(key)], step }, { step: { $lt: step } });
+    };
+    const saving = saved.then(save, save);
+    saved = saving;
+    return saving;
+  };
+  const drop = (name: string): Promise<unknown> =>
+    server.call('Dropping a collection', () => server.rows(name).drop()).catch(() => {});
+
+  const retire: Term['retire'] = async (key, name) => {
+    await sleep(retireMs, signal);
+    if (signal.aborted) return;
+    targetsOf(key).delete(name);
+    await retrying(
+      signal,
+      () => saveTargets(key),
+      (error) => told('leaving a collection', error),
+    );
+    await drop(name);
+  };
+
+  return {
+    signal,
+    begun,
+    set: (of, members) => update(of, members),
+    addTarget: async (projection) => {
+      const key = keyOf(projection);
+      made += 1;
+      const name = server.name(`${projection.name}_v${projection.version}_${token}_${made}`);
+      await server.call('Making a collection', () =>
+        server
+          .rows(name)
+          .createIndexes([
+            { key: { 's.c': 1 }, name: 'page' },
+            ...(projection.group === undefined
+              ? []
+              : [{ key: { 's.g': 1, 's.c': 1 } as const, name: 'page_of_group' }]),
+          ]),
+      );
+      targetsOf(key).add(name);
+      await saveTargets(key);
+      return name;
+    },
+    swap: (key, live, at) =>
+      saveTargets(key, {
+        live,
+        building: null,
+        ...(at === undefined ? {} : { checkpoint: at, stopped: null }),
+      }),
+    retire,
+  };
+};
+
+/** Removes what earlier terms and other versions of the program have left; resolves when it is done. */
+export const tidy = async (input: TermInput, term: Term): Promise<void> => {
+  const { server, registry, projections, token, signal } = input;
+  const keys = new Set(projections.map(keyOf));
+  // A version that comes back later would be behind: it is better filled anew.
+  const foreign = [...term.begun.keys()].filter((key) => !keys.has(key));
+  if (foreign.length > 0)
+    await server.call('Removing a read model', () =>
+      registry.collection.deleteMany({ _id: { $in: foreign } }),
+    );
+  const live = new Set([...keys].map((key) => term.begun.get(key)?.live));
+  await Promise.all(
+    [...keys].flatMap((key) =>
+      (term.begun.get(key)?.targets ?? [])
+        .filter((name) => !live.has(name))
+        .map((name) => term.retire(key, name)),
+    ),
+  );
+  await sleep(retireMs, signal);
+  if (signal.aborted) return;
+  const wanted = new Set([...(await registry.fresh()).values()].flatMap(({ targets }) => targets));
+  const all = await server.call('Listing collections', () =>
+    server.db.listCollections({}, { nameOnly: true }).toArray(),
+  );
+  for (const { name } of all) {
+    const by = documentCollection.exec(name)?.[1];
+    // What this term makes may not be registered yet.
+    if (!name.startsWith(server.name('')) || by === undefined || Number(by) >= token || wanted.has(name))
+      continue;
+    await server.call('Dropping a collection', () => server.rows(name).drop()).catch(() => {});
+  }
+};
