@@ -159,8 +159,16 @@ export const readModelsContract = ({ name, open: openEngine }: ReadModelsUnderTe
         expect(await walk({ limit: 2, group: 'thirds', order: 'desc' })).to.deep.equal(thirds.toReversed());
         expect(await idsOf({ limit: 10, group: 'nobody' })).to.deep.equal([]);
       });
+      it('holds only the documents of its subgroup, whatever their group', async () => {
+        const even = alive.filter((id) => Number(id.split('-')[1]) % 2 === 0);
+        expect(even).to.not.deep.equal(alive);
+        expect(await walk({ limit: 2, subgroup: 'even' })).to.deep.equal(even);
+        expect(await walk({ limit: 2, subgroup: 'even', order: 'desc' })).to.deep.equal(even.toReversed());
+        expect(await idsOf({ limit: 10, subgroup: 'nobody' })).to.deep.equal([]);
+      });
       it('is the same as text', async () => {
         const requests: PageRequest[] = [
+          { limit: 3, subgroup: 'odd' },
           { limit: 3 },
           { limit: 100, order: 'desc' },
           { limit: 2, group: 'thirds', order: 'desc' },

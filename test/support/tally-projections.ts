@@ -32,6 +32,7 @@ const tallies = define<Tally>({
   version,
   kind: 'stream',
   group: ({ list }) => list,
+  subgroup: (_, id) => (Number(id.slice(id.lastIndexOf('-') + 1)) % 2 === 0 ? 'even' : 'odd'),
   on: {
     Opened: ({ stream, data }) => [
       { id: stream, to: () => ({ id: stream, list: data.list ?? 'main', total: version - 1 }) },

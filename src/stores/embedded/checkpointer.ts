@@ -1,7 +1,12 @@
 import { fdatasyncSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadFaults } from './modules.ts';
-import { toWireError, type CheckpointerInput, type FromCheckpointer } from './protocol.ts';
+import {
+  toWireError,
+  type CheckpointerInput,
+  type FromCheckpointer,
+  type ToCheckpointer,
+} from './protocol.ts';
 import { openWriting } from './schema.ts';
 import { checkpointPassive } from './wal.ts';
 
@@ -14,9 +19,9 @@ const post = (message: FromCheckpointer): void => port.postMessage(message);
 const faults = await loadFaults(faultsModule);
 const db = openWriting(path);
 
-port.on('message', (message: 'checkpoint' | 'close') => {
-  if (message === 'close') {
-    db.close();
+port.on('message', (message: ToCheckpointer) => {
+  if (message !== 'checkpoint') {
+    if (message === 'close') db.close();
     port.close();
     return;
   }

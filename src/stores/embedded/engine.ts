@@ -11,6 +11,7 @@ import {
   type FromCheckpointer,
   type FromWriter,
   type LiveModel,
+  type ToCheckpointer,
   type ToWriter,
   type WriterInput,
 } from './protocol.ts';
@@ -213,8 +214,8 @@ const startCheckpointer = (
   input: CheckpointerInput,
   checkpointed: (message: Extract<FromCheckpointer, { kind: 'checkpointed' }>) => void,
   fatal: (error: Error) => void,
-): Thread<'checkpoint' | 'close'> =>
-  startThread<'checkpoint' | 'close', FromCheckpointer>({
+): Thread<ToCheckpointer> =>
+  startThread<ToCheckpointer, FromCheckpointer>({
     file: 'checkpointer',
     workerData: input,
     hear: (message) =>
@@ -263,9 +264,11 @@ export const openEngine = async (options: EmbeddedOptions, path: string, fd: num
     end('the engine is closed');
     replication.end(new StoreUnavailable('The engine is closed.'));
     db.close();
-    // The writer last, so that it finds the WAL to itself and empties it.
-    await endThread(checkpointer, 'close');
-    await endThread(writer, { kind: 'close' });
+    // The writer last, so that it finds the WAL to itself and empties it; but never after a disk has failed: a second
+    // sync would succeed without what the first one lost, and the WAL, which still has it, would be emptied.
+    const kind = broken === undefined ? 'close' : 'rest';
+    await endThread(checkpointer, kind);
+    await endThread(writer, { kind });
   };
   return {
     events: {

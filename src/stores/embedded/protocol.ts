@@ -76,7 +76,9 @@ export type ToWriter =
   /** The readers have left the table. */
   | { readonly kind: 'left'; readonly table: string }
   | { readonly kind: 'checkpoint' }
-  | { readonly kind: 'close' };
+  | { readonly kind: 'close' }
+  /** A disk failed under another thread: ends without touching the files again. */
+  | { readonly kind: 'rest' };
 
 /** The answer to one message of appends. */
 export type BatchReply = {
@@ -117,6 +119,9 @@ export type FromWriter =
   | { readonly kind: 'checkpointed'; readonly wal: WalState }
   | { readonly kind: 'fatal'; readonly error: WireError }
   | { readonly kind: 'closed' };
+
+/** `rest` is as the writer's. */
+export type ToCheckpointer = 'checkpoint' | 'close' | 'rest';
 
 export type FromCheckpointer =
   | { readonly kind: 'checkpointed'; readonly wal: WalState; readonly ms: number }

@@ -99,6 +99,12 @@ const close = (): void => {
   port.close();
 };
 
+const rest = (): void => {
+  broken = true;
+  rebuilding.stop();
+  port.close();
+};
+
 const handle = (message: ToWriter): void => {
   switch (message.kind) {
     case 'appends':
@@ -115,12 +121,14 @@ const handle = (message: ToWriter): void => {
       return post({ kind: 'checkpointed', wal: checkpointPassive(db) });
     case 'close':
       return close();
+    case 'rest':
+      return rest();
   }
 };
 
 port.on('message', (message: ToWriter) => {
   // It ends when told to, and not by force: a thread that is terminated inside the driver takes the process with it.
-  if (broken) return message.kind === 'close' ? port.close() : undefined;
+  if (broken) return message.kind === 'close' || message.kind === 'rest' ? port.close() : undefined;
   try {
     handle(message);
   } catch (error) {

@@ -33,9 +33,15 @@ export type Row = { readonly _id: string; readonly s: RowState };
 /**
  * - `r`: the revision (of tombstones: how often it was changed);
  * - `c`: the position of the event that made it, absent where the document is gone, so that pages pass over it;
- * - `g`: its group; `b`: the document as JSON.
+ * - `g`: its group, `u`: its subgroup; `b`: the document as JSON.
  */
-export type RowState = { readonly r: number; readonly c?: string; readonly g?: string; readonly b?: string };
+export type RowState = {
+  readonly r: number;
+  readonly c?: string;
+  readonly g?: string;
+  readonly u?: string;
+  readonly b?: string;
+};
 
 /** How many updates one command may hold, and how many commands write at once. */
 export type ServerLimits = { readonly updatesPerCommand: number; readonly writesAtOnce: number };

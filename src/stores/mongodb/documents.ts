@@ -7,8 +7,8 @@ import type { Registry } from './registry.ts';
 /** What a look-up finds, given what is stored. */
 export type Over = (id: string, stored: unknown) => unknown;
 
-const filterOf = ({ group, after, order = 'asc' }: PageRequest): Filter<Row> => ({
-  ...(group === undefined ? {} : { 's.g': group }),
+const filterOf = ({ group, subgroup, after, order = 'asc' }: PageRequest): Filter<Row> => ({
+  ...(subgroup !== undefined ? { 's.u': subgroup } : group !== undefined ? { 's.g': group } : {}),
   // Where a document is gone, there is no text to compare with.
   's.c': order === 'asc' ? { $gt: after ?? '' } : { $gt: '', ...(after === undefined ? {} : { $lt: after }) },
 });

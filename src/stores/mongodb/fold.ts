@@ -36,10 +36,12 @@ const after = (
   }
   const isBorn = held.document === undefined;
   const group = isBorn ? it.group?.(document, id) : held.g;
+  const subgroup = isBorn ? it.subgroup?.(document, id) : held.u;
   return {
     r: revision,
     c: isBorn ? position : (held.c ?? position),
     ...(group === undefined ? {} : { g: group }),
+    ...(subgroup === undefined ? {} : { u: subgroup }),
     b: JSON.stringify(document),
     document,
   };
@@ -58,10 +60,11 @@ const take = (projection: Projection, held: Map<string, Held>, { event, changes 
   }
 };
 
-const toRow = ({ r, c, g, b }: Held): RowState => ({
+const toRow = ({ r, c, g, u, b }: Held): RowState => ({
   r,
   ...(c === undefined ? {} : { c }),
   ...(g === undefined ? {} : { g }),
+  ...(u === undefined ? {} : { u }),
   ...(b === undefined ? {} : { b }),
 });
 

@@ -118,6 +118,9 @@ export const beginTerm = async (input: TermInput): Promise<Term> => {
             ...(projection.group === undefined
               ? []
               : [{ key: { 's.g': 1, 's.c': 1 } as const, name: 'page_of_group' }]),
+            ...(projection.subgroup === undefined
+              ? []
+              : [{ key: { 's.u': 1, 's.c': 1 } as const, name: 'page_of_subgroup' }]),
           ]),
       );
       targetsOf(key).add(name);
