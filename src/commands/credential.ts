@@ -72,6 +72,7 @@ export const mintCredential = command({
       return refuse(
         'credential.ttl-above-max',
         `This account may mint for up to ${minter.max_ttl_secs} seconds.`,
+        '/ttl_secs',
       );
     }
     return accept({

@@ -8,6 +8,8 @@ export type Refused<C extends string = string> = {
   readonly accepted: false;
   readonly code: C;
   readonly detail: string;
+  /** The member of the wish that is at fault, as a JSON pointer, where one is. */
+  readonly pointer?: string;
 };
 
 /** Grants the wish; without facts it was true already, which is no error and no second fact. */
@@ -17,10 +19,11 @@ export const accept = <const F extends Fact>(...facts: readonly F[]): Accepted<F
 });
 
 /** Refuses the wish under one of the codes that clients meet. */
-export const refuse = <const C extends string>(code: C, detail: string): Refused<C> => ({
+export const refuse = <const C extends string>(code: C, detail: string, pointer?: string): Refused<C> => ({
   accepted: false,
   code,
   detail,
+  ...(pointer === undefined ? {} : { pointer }),
 });
 
 /** The state of one stream as its events tell it: where it starts, and what each event type changes. */

@@ -13,6 +13,7 @@ export class TooManyConflicts extends Error {
 
 /** What happened while a command ran, for the metrics. */
 export type RunObserver = {
+  /** `outcome` is `accepted`, `unchanged` where the wish was true already, or the refusal's code. */
   decided(command: string, outcome: string): void;
   conflicted(command: string): void;
 };
@@ -25,6 +26,11 @@ type Needs = {
   readonly newId: () => string;
   readonly observer: RunObserver;
   readonly faults?: Faults | undefined;
+};
+
+const outcomeOf = (outcome: Outcome<Fact, string>): string => {
+  if (!outcome.accepted) return outcome.code;
+  return outcome.events.length > 0 ? 'accepted' : 'unchanged';
 };
 
 /** Runs a command for a caller: load, fold, decide, append, project; only then it answers. */
@@ -92,10 +98,11 @@ export const createRun = (needs: Needs): Run => {
     for (let tries = 1; tries <= attemptsMax; tries += 1) {
       const outcome = await attempt(command, wish, cause, past);
       if (outcome !== 'conflict') {
-        observer.decided(command.name, outcome.accepted ? 'accepted' : outcome.code);
+        observer.decided(command.name, outcomeOf(outcome));
         return outcome;
       }
-      observer.conflicted(command.name);
+      // That a stream exists after all is what the first try of such a command finds out, and no race.
+      if (tries > 1 || command.startsStream !== true) observer.conflicted(command.name);
       past = await load(stream);
     }
     throw new TooManyConflicts(`${command.name} on ${stream} lost ${attemptsMax} races.`);

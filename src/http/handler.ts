@@ -1,11 +1,11 @@
 import type { Context, Middleware } from 'koa';
 import type { z } from 'zod';
 import { answerJson, stateOf } from './answer.ts';
-import { actorOf } from './authentication.ts';
+import { actorOf, type Authenticate } from './authentication.ts';
 import { readJsonBody } from './body.ts';
 import { inputErrors, RequestRefused, type InputError } from './problem.ts';
-import { causeOf } from './request.ts';
-import type { Route } from './route.ts';
+import { causeOf, reasonFault } from './request.ts';
+import type { Caller, Route } from './route.ts';
 import type { Services } from './services.ts';
 
 /** Whether the client takes JSON; the usual headers are told without a parser. */
@@ -21,6 +21,8 @@ type Parts = { readonly params: unknown; readonly query: unknown; readonly body:
 /** Parses all parts and names the faults of all, not just the first. */
 const parseParts = async (ctx: Context, route: Route): Promise<Parts> => {
   const errors: InputError[] = [];
+  const reason = reasonFault(ctx.req);
+  if (reason !== undefined) errors.push(reason);
   const parse = (schema: z.ZodType, value: unknown, place?: InputError['in']): unknown => {
     const parsed = schema.safeParse(value);
     if (!parsed.success) errors.push(...inputErrors(parsed.error, place));
@@ -39,24 +41,46 @@ const parseParts = async (ctx: Context, route: Route): Promise<Parts> => {
   return { params, query, body };
 };
 
+const denied = (detail: string): RequestRefused => new RequestRefused('authorization.denied', detail);
+
+/** Who may: told before the input is looked at. */
+const refuseStrangers = (ctx: Context, route: Route, caller: Caller | undefined): Caller => {
+  if (caller === undefined || !route.callers.includes(caller.kind)) {
+    throw denied('This token may not call this endpoint.');
+  }
+  if (route.ofTenant === true && caller.kind === 'service_account') {
+    const { id } = ctx['params'] as { readonly id?: string };
+    if (caller.account.tenant_id !== id) throw denied('This service account belongs to another tenant.');
+  }
+  return caller;
+};
+
 /** One route as a Koa handler: who may, what was sent, what is done, what is answered. */
-export const handlerOf = (route: Route, services: Services): Middleware => {
-  const callers = new Set<string>(route.callers);
+export const handlerOf = (route: Route, services: Services, authenticate: Authenticate): Middleware => {
+  const answersJson = Object.values(route.responses).some(({ body }) => body !== undefined);
+  const callerOf = (ctx: Context): Caller => {
+    try {
+      return refuseStrangers(ctx, route, stateOf(ctx).caller);
+    } catch (error) {
+      services.count({ what: 'authentication', result: 'denied' });
+      throw error;
+    }
+  };
   return async (ctx) => {
     const state = stateOf(ctx);
     state.route = route.path;
-    const { caller } = state;
-    if (caller === undefined || !callers.has(caller.kind)) {
-      services.count({ what: 'authentication', result: 'denied' });
-      throw new RequestRefused('authorization.denied', 'This token may not call this endpoint.');
+    let caller = callerOf(ctx);
+    if (answersJson && !acceptsJson(ctx)) {
+      throw new RequestRefused('request.not-acceptable', 'The answer would be JSON.');
     }
-    if (!acceptsJson(ctx)) throw new RequestRefused('request.not-acceptable', 'The answer would be JSON.');
     const { params, query, body } = await parseParts(ctx, route);
+    // A body can take its time, in which the bearer can have been ended: it is asked for once more.
+    if (route.body !== undefined && caller.kind === 'service_account') caller = await authenticate(ctx.req);
     const cause = causeOf(ctx.req, state.requestId, actorOf(caller));
     const reply = await route.handle({ params, query, body, caller, cause, url: ctx.url }, services);
     if ('accepted' in reply) {
-      services.count({ what: 'refusal', code: reply.code });
-      throw new RequestRefused(reply.code, reply.detail);
+      const { code, detail, pointer } = reply;
+      throw new RequestRefused(code, detail, pointer === undefined ? {} : { errors: [{ pointer, detail }] });
     }
     answerJson(ctx, reply.status, reply.body, reply.headers);
   };

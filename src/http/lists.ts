@@ -39,7 +39,12 @@ const answerList = async (url: string, query: ListQuery, read: ReadSlice): Promi
   const first = await read(query.cursor, query.limit ?? pageItemsMax);
   const json = `[${first.text}]`;
   if (first.next === undefined) return { body: { json } };
-  if (query.limit !== undefined) return { body: { json }, headers: { Link: nextLink(url, first.next) } };
+  if (query.limit !== undefined) {
+    // A page that is full can be the last one: a link that leads to nothing would be followed.
+    const rest = await read(first.next, 1);
+    const isLast = rest.count === 0 && rest.next === undefined;
+    return { body: { json }, ...(isLast ? {} : { headers: { Link: nextLink(url, first.next) } }) };
+  }
   return { body: { json: Readable.from(wholeList(read, first)) } };
 };
 

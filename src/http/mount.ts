@@ -20,15 +20,20 @@ const adminPrefix = '/admin/v1';
 
 const isAdminPath = (path: string): boolean => path === adminPrefix || path.startsWith(`${adminPrefix}/`);
 
-/** Authentication comes before anything else, so that a stranger learns nothing about what exists. */
+/**
+ * Authentication comes before anything else, so that a stranger learns nothing about what exists. The route is looked
+ * for all the same, for the log and the metrics alone.
+ */
 const authentication =
-  ({ authenticate, services }: Mounting): Middleware =>
+  ({ authenticate, services }: Mounting, templateOf: (path: string) => string | undefined): Middleware =>
   async (ctx, next) => {
     if (isAdminPath(ctx.path)) {
       try {
         stateOf(ctx).caller = await authenticate(ctx.req);
         services.count({ what: 'authentication', result: 'ok' });
       } catch (error) {
+        const template = templateOf(ctx.path);
+        if (template !== undefined) stateOf(ctx).route = template;
         const code = error instanceof RequestRefused ? error.code : undefined;
         if (code === 'authentication.missing') services.count({ what: 'authentication', result: 'missing' });
         if (code === 'authentication.invalid') services.count({ what: 'authentication', result: 'invalid' });
@@ -40,8 +45,10 @@ const authentication =
 
 /** What no router answered: 405 where the path is known under another method, else 404. */
 const unmatched =
-  (routers: readonly Router[]): Middleware =>
+  (routers: readonly Router[], templateOf: (path: string) => string | undefined): Middleware =>
   (ctx) => {
+    const template = templateOf(ctx.path);
+    if (template !== undefined) stateOf(ctx).route = template;
     const methods = new Set(
       routers.flatMap((router) => router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods)),
     );
@@ -59,19 +66,27 @@ const unmatched =
 export const mount = (mounting: Mounting): Koa => {
   const app = new Koa();
   const api = new Router({ strict: true, sensitive: true });
+  const templates = new Map<unknown, string>();
   for (const route of mounting.routes) {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    api.register(path, [route.method.toLowerCase()], [handlerOf(route, mounting.services)]);
+    templates.set(path, route.path);
+    api.register(
+      path,
+      [route.method.toLowerCase()],
+      [handlerOf(route, mounting.services, mounting.authenticate)],
+    );
   }
   app.use(border(mounting));
-  app.use(authentication(mounting));
+  const templateOf = (path: string): string | undefined =>
+    templates.get(api.match(path, 'GET').path[0]?.path);
+  app.use(authentication(mounting, templateOf));
   app.use(api.routes() as Middleware);
   app.use(async (ctx, next) => {
     setCommonHeaders(ctx);
     await next();
   });
   for (const router of mounting.others) app.use(router.routes() as Middleware);
-  app.use(unmatched([api, ...mounting.others]));
+  app.use(unmatched([api, ...mounting.others], templateOf));
   // What escapes the border is a fault of the connection itself (a client that went away), not of a request.
   app.silent = true;
   return app;

@@ -46,11 +46,20 @@ const problemSchema = z
 const headerDocs = {
   Location: { description: 'Where the new resource is.', schema: { type: 'string' } },
   Link: { description: 'The next page: `<…>; rel="next"`. Absent on the last.', schema: { type: 'string' } },
+  'WWW-Authenticate': {
+    description: '`Bearer`, with RFC 6750’s `error` where a token was sent.',
+    schema: { type: 'string' },
+  },
+  'Retry-After': { description: 'Seconds to wait before the next try.', schema: { type: 'string' } },
   'X-Request-Id': {
     description: 'The request’s id: the caller’s own where it was well-formed.',
     schema: { type: 'string' },
   },
 } as const;
+
+/** The headers that a refusal of this status carries beside those of every answer. */
+const headersOf = (status: number): readonly ('WWW-Authenticate' | 'Retry-After')[] =>
+  status === 401 ? ['WWW-Authenticate'] : status === 503 ? ['Retry-After'] : [];
 
 /** The operation's refusals, by status. */
 const refusalResponses = (route: Route): Record<string, object> => {
@@ -64,7 +73,9 @@ const refusalResponses = (route: Route): Record<string, object> => {
           .filter((code) => statusOfCode(code) === status)
           .map((code) => `\`${code}\`: ${refusals[code].title}.`)
           .join('\n\n'),
-        headers: { 'X-Request-Id': headerDocs['X-Request-Id'] },
+        headers: Object.fromEntries(
+          ['X-Request-Id' as const, ...headersOf(status)].map((name) => [name, headerDocs[name]]),
+        ),
         content: { 'application/problem+json': { schema: problemSchema } },
       },
     ]),

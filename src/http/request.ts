@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Cause } from '../core/event.ts';
-import { RequestRefused } from './problem.ts';
+import { RequestRefused, type InputError } from './problem.ts';
 
 /** Longer user agents are cut. */
 const userAgentCharsMax = 512;
@@ -84,17 +84,21 @@ export const refuseAmbiguous = (request: IncomingMessage): void => {
 /** A header's text: Node reads the bytes as Latin-1, and clients mean UTF-8. */
 const textOf = (header: string): string => Buffer.from(header, 'latin1').toString('utf8');
 
+/** The fault in `X-Reason`, where there is one. */
+export const reasonFault = (request: IncomingMessage): InputError | undefined => {
+  const reason = reasonOf(request);
+  if (reason === null || (reason.length <= reasonCharsMax && !reason.includes('\uFFFD'))) return undefined;
+  return {
+    pointer: '/X-Reason',
+    detail: `Must be UTF-8 of up to ${reasonCharsMax} characters.`,
+    in: 'header',
+  };
+};
+
 /** Why, in the caller's own words. */
 const reasonOf = (request: IncomingMessage): string | null => {
   const sent = request.headers['x-reason'];
-  if (typeof sent !== 'string' || sent === '') return null;
-  const reason = textOf(sent);
-  if (reason.length <= reasonCharsMax && !reason.includes('\uFFFD')) return reason;
-  throw new RequestRefused('request.invalid', 'The request is not valid.', {
-    errors: [
-      { pointer: '/X-Reason', detail: `Must be UTF-8 of up to ${reasonCharsMax} characters.`, in: 'header' },
-    ],
-  });
+  return typeof sent !== 'string' || sent === '' ? null : textOf(sent);
 };
 
 /** What every event of this request says of its origin. */

@@ -35,6 +35,11 @@ type Spec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R exten
   readonly description?: string;
   /** Whose token may call; anybody else is refused with `authorization.denied` before the input is looked at. */
   readonly callers: readonly Caller['kind'][];
+  /**
+   * The path's `id` names a tenant: a service account of another one is refused before the input is looked at, and
+   * alike whether that tenant exists or not.
+   */
+  readonly ofTenant?: boolean;
   readonly params: P;
   readonly query: Q;
   /** Absent: no body is read. */

@@ -18,5 +18,4 @@ export type Services = {
 /** What the service counts beside requests. */
 export type Counted =
   | { readonly what: 'authentication'; readonly result: 'ok' | 'missing' | 'invalid' | 'denied' }
-  | { readonly what: 'look-up'; readonly kind: 'user' | 'credential'; readonly active: boolean }
-  | { readonly what: 'refusal'; readonly code: string };
+  | { readonly what: 'look-up'; readonly kind: 'user' | 'credential'; readonly active: boolean };

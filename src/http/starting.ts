@@ -1,4 +1,5 @@
 import Koa, { type Middleware } from 'koa';
+import { setCommonHeaders } from './answer.ts';
 import { border, type BorderNeeds } from './border.ts';
 import { createHealth } from './health.ts';
 import { RequestRefused } from './problem.ts';
@@ -14,6 +15,10 @@ export const mountStarting = (needs: BorderNeeds): Koa => {
     metrics: async () => ({ contentType: 'text/plain; charset=utf-8', text: '' }),
   });
   app.use(border(needs));
+  app.use(async (ctx, next) => {
+    setCommonHeaders(ctx);
+    await next();
+  });
   app.use(health.routes() as Middleware);
   app.use(() => {
     throw new RequestRefused('service.unavailable', 'The service is starting.', {

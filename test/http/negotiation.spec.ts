@@ -77,8 +77,10 @@ describe('methods, representations and request ids', () => {
       '/',
     ];
     for (const Accept of accepts) {
-      for (const { method, path, id } of adminRoutes) {
-        if (id === 'mintCredential') continue;
+      for (const { method, path, id, responses } of adminRoutes) {
+        // Where the answer has no body there is nothing to be wanted.
+        const hasBody = Object.values(responses).some(({ body }) => body !== undefined);
+        if (id === 'mintCredential' || !hasBody) continue;
         const answer = await client(method, concrete(path).replace('/id', '/acme'), { headers: { Accept } });
         expectProblem(answer, 406, 'request.not-acceptable');
       }
