@@ -10,7 +10,12 @@ const settings = z.strictObject({
   admin_token_previous: token.optional(),
   verifier_token: token.optional(),
   host: z.string().min(1, 'must not be empty').default('127.0.0.1'),
-  port: z.coerce.number<string>('must be a number').int().min(0).max(65_535).default(8080),
+  port: z
+    .string('must be a number')
+    .regex(/^\d{1,5}$/, 'must be a number from 0 to 65535')
+    .transform(Number)
+    .pipe(z.int().max(65_535, 'must be a number from 0 to 65535'))
+    .default(8080),
   data_dir: z.string().min(1, 'must not be empty').default('./data'),
   event_store: z.literal('embedded', 'must be `embedded`').default('embedded'),
   read_models: z.literal('embedded', 'must be `embedded`').default('embedded'),
@@ -55,48 +60,57 @@ export class BadConfig extends Error {
   }
 }
 
-const readText = (path: string, what: string): string => {
+/** What a source of settings gave, and what was wrong with it. */
+type Source = { readonly values: Readonly<Record<string, unknown>>; readonly faults: readonly string[] };
+
+const readText = (path: string, what: string): { readonly text: string } | { readonly fault: string } => {
   try {
-    return readFileSync(path, 'utf8');
+    return { text: readFileSync(path, 'utf8') };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new BadConfig([`${what}: cannot read ${path} (${code})`]);
+    return { fault: `${what}: cannot read ${path} (${code})` };
   }
 };
 
-const fromFile = (path: string | undefined): object => {
-  if (path === undefined) return {};
-  const text = readText(path, 'configuration file');
+const fromFile = (path: string | undefined): Source => {
+  if (path === undefined || path === '') return { values: {}, faults: [] };
+  const read = readText(path, 'configuration file');
+  if ('fault' in read) return { values: {}, faults: [read.fault] };
   let parsed: unknown;
   try {
-    parsed = parseYaml(text) ?? {};
+    parsed = parseYaml(read.text) ?? {};
   } catch {
-    throw new BadConfig([`configuration file: ${path} is not well-formed YAML`]);
+    return { values: {}, faults: [`configuration file: ${path} is not well-formed YAML`] };
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    throw new BadConfig([`configuration file: ${path} must hold one mapping of settings`]);
+    return { values: {}, faults: [`configuration file: ${path} must hold one mapping of settings`] };
   }
-  // YAML reads `port: 8080` as a number, and the environment has only text.
-  return Object.fromEntries(
-    Object.entries(parsed).map(([key, value]) => [key, typeof value === 'number' ? String(value) : value]),
-  );
+  const values: Record<string, unknown> = { ...parsed };
+  // YAML reads `port: 8080` as a number. Of any other setting a number is refused: digits of a token would be lost.
+  if (typeof values['port'] === 'number') values['port'] = String(values['port']);
+  return { values, faults: [] };
 };
 
-const fromEnvironment = (env: NodeJS.ProcessEnv): Record<string, string> => {
-  const found: Record<string, string> = {};
+const fromEnvironment = (env: NodeJS.ProcessEnv): Source => {
+  const values: Record<string, string> = {};
+  const faults: string[] = [];
   for (const [setting, name] of Object.entries(environmentNames)) {
     const value = env[name];
-    if (value !== undefined && value !== '') found[setting] = value;
+    if (value !== undefined && value !== '') values[setting] = value;
   }
   for (const setting of secretSettings) {
     const name = `${environmentNames[setting]}_FILE`;
     const path = env[name];
     if (path === undefined || path === '') continue;
-    if (found[setting] !== undefined)
-      throw new BadConfig([`${environmentNames[setting]} and ${name} are both set`]);
-    found[setting] = readText(path, name).trim();
+    if (values[setting] !== undefined) {
+      faults.push(`${environmentNames[setting]} and ${name} are both set`);
+      continue;
+    }
+    const read = readText(path, name);
+    if ('fault' in read) faults.push(read.fault);
+    else values[setting] = read.text.trim();
   }
-  return found;
+  return { values, faults };
 };
 
 const faultsOf = (error: z.ZodError): readonly string[] =>
@@ -116,8 +130,11 @@ export const readConfig = (
   env: NodeJS.ProcessEnv,
   path?: string,
 ): { readonly config: Config; readonly warnings: readonly string[] } => {
-  const parsed = settings.safeParse({ ...fromFile(path ?? env['SERVICE_CONFIG']), ...fromEnvironment(env) });
-  if (!parsed.success) throw new BadConfig(faultsOf(parsed.error));
+  const file = fromFile(path ?? env['SERVICE_CONFIG']);
+  const environment = fromEnvironment(env);
+  const parsed = settings.safeParse({ ...file.values, ...environment.values });
+  const faults = [...file.faults, ...environment.faults, ...(parsed.success ? [] : faultsOf(parsed.error))];
+  if (!parsed.success || faults.length > 0) throw new BadConfig(faults);
   const config = parsed.data;
   const warnings: string[] = [];
   if (config.admin_token === undefined) {

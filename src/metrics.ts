@@ -47,10 +47,17 @@ const createHttpMetrics = (registers: Registry[]) => {
     registers,
   });
   const active = new Gauge({ name: 'http_server_active_requests', help: 'Requests in flight.', registers });
+  const refusals = new Counter({
+    name: 'refusals_total',
+    help: 'Refused requests by code.',
+    labelNames: ['code'],
+    registers,
+  });
   return {
     requestBegun: () => active.inc(),
-    request: ({ method, route, status, ms }: RequestReport) => {
+    request: ({ method, route, status, ms, code }: RequestReport) => {
       active.dec();
+      if (code !== undefined) refusals.inc({ code });
       duration.observe(
         {
           http_request_method: methods.has(method) ? method : '_OTHER',
@@ -72,7 +79,6 @@ const createCounts = (registers: Registry[]) => {
   const revocations = counter('revocations_total', 'Acts that end a secret, by command.', ['command']);
   const lookUps = counter('credential_lookups_total', 'Look-ups for the data plane.', ['kind', 'active']);
   const authentications = counter('authentications_total', 'Authentications of callers.', ['result']);
-  const refusals = counter('refusals_total', 'Refused requests by code.', ['code']);
   const revoking = new Set([
     'DeleteTenant',
     'DeleteUser',
@@ -87,8 +93,6 @@ const createCounts = (registers: Registry[]) => {
           return authentications.inc({ result: counted.result });
         case 'look-up':
           return lookUps.inc({ kind: counted.kind, active: String(counted.active) });
-        case 'refusal':
-          return refusals.inc({ code: counted.code });
       }
     },
     run: {

@@ -64,25 +64,31 @@ const createEnd = ({ logger, flush }: Log): End => {
   };
 };
 
-/** Stops once, on the first signal; a second signal, or a stop that hangs, ends the process. */
-const stopOnSignal = (app: App, log: Log, { die }: End): void => {
+/**
+ * Stops once, on the first signal; a second signal, or a stop that hangs, ends the process. Before there is an app to
+ * stop nothing has been acknowledged, and the process ends at once.
+ */
+const stopOnSignal = (log: Log, { die }: End): ((app: App) => void) => {
+  let running: App | undefined;
   let stopping = false;
+  const exit = (): never => {
+    log.logger.info('stopped');
+    log.flush();
+    process.exit(0);
+  };
   const stop = (signal: NodeJS.Signals): void => {
     if (stopping) return die('stopped by a second signal');
     stopping = true;
     log.logger.info({ signal }, 'stopping');
+    if (running === undefined) exit();
     setTimeout(() => die('the stop took too long'), stopTimeoutMs).unref();
-    app.stop().then(
-      () => {
-        log.logger.info('stopped');
-        log.flush();
-        process.exit(0);
-      },
-      (error: unknown) => die('the stop failed', error),
-    );
+    running?.stop().then(exit, (error: unknown) => die('the stop failed', error));
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  return (app) => {
+    running = app;
+  };
 };
 
 /** Runs the service until a signal stops it; tests' own programs put something in the place of the real thing. */
@@ -92,11 +98,12 @@ export const runProgram = async (overrides: Overrides = {}): Promise<void> => {
   const end = createEnd(log);
   process.on('uncaughtException', (error) => end.die('uncaught exception', error));
   process.on('unhandledRejection', (error) => end.die('unhandled rejection', error));
+  const stopsWith = stopOnSignal(log, end);
   for (const warning of warnings) log.logger.warn(warning);
   try {
     const app = await createApp(config, log.logger, (error) => end.die('the store failed', error), overrides);
     end.of(app);
-    stopOnSignal(app, log, end);
+    stopsWith(app);
     log.logger.info({ address: app.address, port: app.port, data_dir: config.data_dir }, 'listening');
     log.flush();
   } catch (error) {

@@ -75,6 +75,32 @@ describe('the configuration', () => {
     expect(faults.join('\n')).not.to.contain('a secret');
   });
 
+  it('names the faults of all its sources at once', () => {
+    const faults = faultsOf({
+      SERVICE_CP_ADMIN_TOKEN_FILE: join(dir, 'absent'),
+      SERVICE_PORT: 'x',
+      SERVICE_CONFIG: join(dir, 'absent.yaml'),
+    });
+    expect(faults).to.have.length(3);
+  });
+
+  for (const text of [
+    `admin_token: ${'1234567890'.repeat(4)}\n`,
+    'port:\n',
+    'port: true\n',
+    'port: "0x10"\n',
+    'port: 70000\n',
+  ]) {
+    it(`refuses what YAML takes for something else: ${text.trim()}`, () => {
+      expect(faultsOf({}, file('odd.yaml', text))).to.have.length(1);
+    });
+  }
+
+  it('takes a port that YAML reads as a number, and an empty name of a file for none', () => {
+    expect(readConfig({ SERVICE_CONFIG: '' }).config.port).to.equal(8080);
+    expect(readConfig({}, file('port.yaml', 'port: 0\n')).config.port).to.equal(0);
+  });
+
   it('refuses a setting that there is not', () => {
     expect(faultsOf({}, file('typo.yaml', 'admin_tokn: x\n'))).to.deep.equal([
       'admin_tokn: there is no such setting',

@@ -73,12 +73,13 @@ describe('at every fail point', function () {
   this.timeout(30_000);
   const seed = testSeed();
   const random = seeded(seed);
-  const seeds = { dir: freshFolder(), ledger: createLedger() };
+  const seeds = { dir: '', ledger: createLedger() };
   let dir = '';
   let ledger: Ledger = createLedger();
   let program: Program | undefined;
 
   before(async () => {
+    seeds.dir = freshFolder();
     program = await startProgram({ dir: seeds.dir });
     await seedLedger(program.url, seeds.ledger, random);
     expect(await program.stop()).to.equal(0);

@@ -60,7 +60,7 @@ describe('on a disk that fails', function () {
   const impossible = whyNot('cc');
   const seed = testSeed();
   const random = seeded(seed);
-  const seeds = { dir: freshFolder(), ledger: createLedger() };
+  const seeds = { dir: '', ledger: createLedger() };
   let shim: ReturnType<typeof compileNative> | undefined;
   let dir = '';
   let ledger: Ledger = createLedger();
@@ -69,6 +69,7 @@ describe('on a disk that fails', function () {
   before(async () => {
     if (impossible !== undefined) return;
     shim = compileNative('failing-disk', 'shared');
+    seeds.dir = freshFolder();
     program = await startProgram({ dir: seeds.dir });
     await seedLedger(program.url, seeds.ledger, random);
     // Killed, so that the next start has a log to read back.

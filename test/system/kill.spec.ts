@@ -15,11 +15,15 @@ const rounds = testRounds(20);
 const killAfterMs = { least: 20, most: 500 };
 
 describe('killed at any moment', () => {
-  const dir = freshFolder();
+  let dir = '';
   const seed = testSeed();
   const random = seeded(seed);
   const ledger = createLedger();
   let program: Program | undefined;
+
+  before(() => {
+    dir = freshFolder();
+  });
 
   after(async () => {
     await program?.kill();

@@ -38,8 +38,12 @@ export const takeOwnership = (dir: string): (() => void) => {
     });
   }
   // Only for the message above: a stale pid does no harm, for the lock alone decides.
-  writeFileSync(pidPath, `${process.pid}\n`, { mode: 0o600 });
-  chmodSync(pidPath, 0o600);
+  try {
+    writeFileSync(pidPath, `${process.pid}\n`, { mode: 0o600 });
+    chmodSync(pidPath, 0o600);
+  } catch {
+    // A full disk holds up no start.
+  }
   return () => {
     rmSync(pidPath, { force: true });
     lock.exec('ROLLBACK');

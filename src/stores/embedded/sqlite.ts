@@ -1,5 +1,18 @@
-/** The first Node whose built-in SQLite is stable and new enough (≥ 3.51.3) for two connections on one WAL. */
+/** The first Node whose built-in SQLite is stable. */
 const builtInFrom = 24;
+
+/** Before this version two connections could damage a WAL (the WAL-reset bug). */
+const sqliteMin = [3, 51, 3] as const;
+
+const isAtLeast = (version: string, least: readonly number[]): boolean => {
+  const parts = version.split('.').map(Number);
+  const at = least.findIndex((wanted, n) => parts[n] !== wanted);
+  return at === -1 || (parts[at] ?? 0) > (least[at] ?? 0);
+};
+
+const isBuiltInFit =
+  Number.parseInt(process.versions.node, 10) >= builtInFrom &&
+  isAtLeast(process.versions['sqlite'] ?? '0', sqliteMin);
 
 /** How long a connection waits for another one's lock; only a checkpoint or a foreign program can hold one. */
 export const busyMs = 5_000;
@@ -28,8 +41,7 @@ const isDriver = (module: unknown): module is Driver =>
   typeof module === 'object' && module !== null && 'DatabaseSync' in module;
 
 /** The module that SQLite comes from in this Node. */
-export const driverName =
-  Number.parseInt(process.versions.node, 10) >= builtInFrom ? 'node:sqlite' : '@photostructure/sqlite';
+const driverName = isBuiltInFit ? 'node:sqlite' : '@photostructure/sqlite';
 
 const driver: unknown = await import(driverName);
 
