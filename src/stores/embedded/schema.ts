@@ -7,10 +7,10 @@ const applicationId = 0x4b_4c_44_47;
 const schemaVersion = 1;
 
 /** Page cache of the writing connection, in KiB. */
-const writerCacheKib = 65_536;
+const writerCacheKib = 32_768;
 
 /** Page cache of a reading connection, in KiB. */
-const readerCacheKib = 32_768;
+const readerCacheKib = 16_384;
 
 /** SQLite's number for `synchronous=FULL`. */
 const synchronousFull = 2;
