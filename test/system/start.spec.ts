@@ -6,7 +6,7 @@ import { arrangeAccount, createClient, isActive, mint } from '../support/client.
 import { freshFolder, removeFolder, spawnProgram, startProgram, type Program } from '../support/program.ts';
 import { until } from '../support/waiting.ts';
 
-/** Enough that a rebuild of every read model takes long enough to be seen. */
+/** More than one transaction of the rebuild. */
 const tenants = 3_000;
 
 /** What the program has written on standard output, as it comes. */
@@ -40,7 +40,8 @@ describe('the start', function () {
     await first.stop();
     const db = openDatabase(join(dir, 'keyledger.db'));
     db.exec('UPDATE read_models SET version = 0');
-    db.close();
+    // The rebuild waits for this lock, so that the start takes as long as the test wants.
+    db.exec('BEGIN IMMEDIATE');
 
     const seen = new Set<string>();
     const child = spawnProgram({ dir });
@@ -57,6 +58,7 @@ describe('the start', function () {
         const ready = await fetch(`${url}/readyz`);
         const body = (await ready.json()) as { status: string; reason?: string };
         seen.add(`${ready.status} ${body.status} ${body.reason ?? ''}`);
+        if (db.isTransaction) db.exec('ROLLBACK');
         return ready.status === 200;
       });
       expect([...seen]).to.deep.equal(['503 not ready starting', '200 ready ']);
@@ -65,6 +67,7 @@ describe('the start', function () {
       expect(await isActive(again, 'kept', revoked)).to.equal(false);
       expect(await isActive(again, 'kept', alive)).to.equal(true);
     } finally {
+      db.close();
       child.kill('SIGTERM');
       await once(child, 'exit');
     }
