@@ -1,6 +1,6 @@
 import type { Faults } from '../../core/faults.ts';
 import type { RecordedEvent, StoredEvent } from '../../core/event.ts';
-import { toStoredEvent, type EventRow } from './event-row.ts';
+import { eventColumns, toStoredEvent, type EventRow } from './event-row.ts';
 import { outcome, toWireError, wireEventValues, type WireAppends, type WireError } from './protocol.ts';
 import type { Database } from './sqlite.ts';
 import type { Target } from './target.ts';
@@ -55,31 +55,26 @@ const readWire = (wire: WireAppends): WireAppend[] => {
 /** The position of the last event, the one being written included. */
 type Head = { position: number };
 
+/** The function that inserts an event; it answers false where the stream has one at this revision already. */
+const createPut = (db: Database) => {
+  const insert = db.prepare(
+    `INSERT INTO events (${eventColumns})
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream, revision) DO NOTHING`,
+  );
+  return (event: Omit<EventRow, 'position'>, position: number): boolean => {
+    const { stream, revision, id, type, version, time, data, cause } = event;
+    return insert.run(position, stream, revision, id, type, version, time, data, cause).changes === 1;
+  };
+};
+
 /** The function that writes one append into the open transaction and answers its outcome and value. */
 const createAppending = ({ db, decode, faults, live }: Writing, head: Head) => {
   const lastRevision = db.prepare<{ revision: number | null }>(
     'SELECT max(revision) AS revision FROM events WHERE stream = ?',
   );
   const idAt = db.prepare<{ id: string }>('SELECT id FROM events WHERE stream = ? AND revision = ?');
-  const insert = db.prepare(
-    `INSERT INTO events (position, stream, revision, id, type, version, time, data, cause)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream, revision) DO NOTHING`,
-  );
+  const put = createPut(db);
   const handled = new Set(live.flatMap(({ projection }) => Object.keys(projection.on)));
-
-  /** False where the stream has an event at this revision already. */
-  const put = (row: EventRow, position: number): boolean =>
-    insert.run(
-      position,
-      row.stream,
-      row.revision,
-      row.id,
-      row.type,
-      row.version,
-      row.time,
-      row.data,
-      row.cause,
-    ).changes === 1;
 
   const miss = ({ stream, rows }: WireAppend): readonly [number, number] => {
     const repeats = rows.every(({ id, revision }) => idAt.get(stream, revision)?.id === id);
@@ -109,14 +104,11 @@ const createAppending = ({ db, decode, faults, live }: Writing, head: Head) => {
 
 /** The function that writes events of another log into the open transaction; those that are here already are passed over. */
 const createReplicating = ({ db, decode, live }: Writing, head: Head) => {
-  const insert = db.prepare(
-    'INSERT INTO events (position, stream, revision, id, type, version, time, data, cause) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-  );
+  const put = createPut(db);
   return (event: StoredEvent): void => {
     const position = Number(event.position);
     if (position <= head.position) return;
-    const { stream, revision, id, type, version, time, data, cause } = event;
-    insert.run(position, stream, revision, id, type, version, time, data, cause);
+    if (!put(event, position)) throw new Error(`Stream ${event.stream} has another event ${event.revision}.`);
     head.position = position;
     const decoded = decode(event);
     for (const target of live) target.take(decoded, position);

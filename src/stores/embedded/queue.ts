@@ -96,8 +96,6 @@ export const createQueue = ({ post, read, conflict, appendsMax = waitingAppendsM
   return {
     /** Appends not answered yet. */
     size: (): number => waiting.length + inFlight.length,
-    /** Whether the writer has a batch. */
-    isBusy: (): boolean => inFlight.length > 0,
     append: (append: Append): Promise<AppendResult> =>
       new Promise((resolve, reject) => {
         if (append.events.length === 0) return reject(new Error('An append holds at least one event.'));
