@@ -38,6 +38,9 @@ export const newPassword = z
   }, `Must be ${passwordBytes.min} to ${passwordBytes.max} bytes of UTF-8.`)
   .meta({ description: '8 to 1,024 bytes of UTF-8.', example: 'correct horse battery staple' });
 
+/** The longest life of a credential and the longest grace of a bearer: a day, in seconds. */
+export const secondsMax = 86_400;
+
 /** A credential's username in a path. */
 export const credentialUsername = z.string().min(1).max(128);
 

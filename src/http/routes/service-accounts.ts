@@ -12,12 +12,11 @@ import {
   noParams,
   noQuery,
   role,
+  secondsMax,
   serviceAccountId,
   tenantId,
 } from '../schemas.ts';
 import { unknownTenant } from './found.ts';
-
-const secondsMax = 86_400;
 
 const maxTtlSecs = z.int().min(1).max(secondsMax);
 

@@ -11,14 +11,12 @@ import {
   listQuery,
   noQuery,
   role,
+  secondsMax,
   subject,
   tenantId,
   writeSchemas,
 } from '../schemas.ts';
 import { unknownTenant } from './found.ts';
-
-/** No service account may mint for longer (its own `max_ttl_secs` can be less). */
-const ttlSecsMax = 86_400;
 
 const shared = {
   username: z.string().meta({ example: 'cred_019aa5b0c1d27c3e8f4a5b6c7d8e9f00' }),
@@ -45,7 +43,7 @@ const mintBody = z
   .strictObject({
     subject,
     role,
-    ttl_secs: z.int().min(1).max(ttlSecsMax),
+    ttl_secs: z.int().min(1).max(secondsMax),
     write_schemas: writeSchemas.optional(),
   })
   .refine((body) => body.write_schemas === undefined || body.role === 'writer', {
