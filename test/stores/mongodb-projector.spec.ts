@@ -234,42 +234,38 @@ withFerretDb('the projector on MongoDB', (ferretDb) => {
     });
   });
 
-  // Open fault, seen on FerretDB in two of two whole runs on a busy machine: the rebuilt collection lacks some of the
-  // rows that two nodes wrote meanwhile. Whether the adapter or FerretDB loses them is not found yet, so the adapter
-  // is not offered as a setting.
-  it.skip(
-    'leaves a rebuild with the same rows that were there, though all is written meanwhile (open fault)',
-    async () => {
-      const first = await node();
-      const second = await node();
-      await Promise.all([ready(first), ready(second)]);
-      const load = { isOver: false };
-      const writer = async (which: number, { readModels }: MongoDb): Promise<void> => {
-        for (let n = 0; !load.isOver; n++) {
-          const stream = `${which}-${n}`;
-          await events.append(open(stream, 'load'));
-          await events.append(count(stream, 0, n));
-          if (n % 2 === 0) await events.append(end(stream, 1));
-          await readModels.settle(await events.readStream(stream));
-          const kept = (await total(n % 3 === 0 ? first : second, stream))?.total;
-          expect(kept).to.equal(n % 2 === 0 ? undefined : n);
-        }
-      };
-      for (let n = 0; n < 400; n++) await events.append(open(`past-${n}`));
-      const writing = Promise.all([writer(0, first), writer(1, second), writer(2, second)]);
-      await second.readModels.rebuild('tallies');
-      load.isOver = true;
-      await writing;
-      const head = await events.head();
-      await until('all is at the head', async () =>
-        (await first.readModels.status()).every(({ checkpoint }) => checkpoint === head),
-      );
-      const before = await readRows(url, 'tallies@1');
-      await second.readModels.rebuild('tallies');
-      const after = await readRows(url, 'tallies@1');
-      expect(after.collection).not.to.equal(before.collection);
-      expect(before.rows.length).to.be.above(400);
-      expect(after.rows).to.deep.equal(before.rows);
-    },
-  ).timeout(60_000);
+  it('leaves a rebuild with the same rows that were there, though all is written meanwhile', async () => {
+    const first = await node();
+    const second = await node();
+    await Promise.all([ready(first), ready(second)]);
+    const load = { isOver: false };
+    const writer = async (which: number, { readModels }: MongoDb): Promise<void> => {
+      for (let n = 0; !load.isOver; n++) {
+        const stream = `${which}-${n}`;
+        await events.append(open(stream, 'load'));
+        await events.append(count(stream, 0, n));
+        if (n % 2 === 0) await events.append(end(stream, 1));
+        await readModels.settle(await events.readStream(stream));
+        const kept = (await total(n % 3 === 0 ? first : second, stream))?.total;
+        expect(kept).to.equal(n % 2 === 0 ? undefined : n);
+      }
+    };
+    const { collection } = await readRows(url, 'tallies@1');
+    for (let n = 0; n < 400; n++) await events.append(open(`past-${n}`));
+    const writing = Promise.all([writer(0, first), writer(1, second), writer(2, second)]);
+    await second.readModels.rebuild('tallies');
+    load.isOver = true;
+    await writing;
+    const head = await events.head();
+    await until('all is at the head', async () =>
+      (await first.readModels.status()).every(({ checkpoint }) => checkpoint === head),
+    );
+    const before = await readRows(url, 'tallies@1');
+    expect(before.collection).not.to.equal(collection);
+    await second.readModels.rebuild('tallies');
+    const after = await readRows(url, 'tallies@1');
+    expect(after.collection).not.to.equal(before.collection);
+    expect(before.rows.length).to.be.above(400);
+    expect(after.rows).to.deep.equal(before.rows);
+  }).timeout(60_000);
 });

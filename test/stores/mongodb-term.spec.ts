@@ -6,6 +6,9 @@ import { beginTerm, LeaseLost, type Term } from '../../src/stores/mongodb/term.t
 import { freshDatabase, withFerretDb } from '../support/mongodb.ts';
 import { projections } from '../support/tally-projections.ts';
 
+/** How often changes are made at once. */
+const roundsOfChanges = 25;
+
 const failure = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => 'nothing failed',
@@ -50,5 +53,22 @@ withFerretDb('a term of projecting, on MongoDB', (ferretDb) => {
     await term.set([key], { checkpoint: toPosition(9) });
     await term.set([key], { checkpoint: toPosition(8) });
     expect((await registry().fresh()).get(key)?.checkpoint).to.equal(toPosition(9));
+  });
+
+  it('loses none of the changes that it makes at once, on a server too where they are not atomic', async () => {
+    const term = await begin(1);
+    for (let n = 1; n <= roundsOfChanges; n++) {
+      const live = `live-${n}`;
+      const stopped = { position: toPosition(n), event: live, reason: 'r' };
+      const rebuilt = { id: live, error: null };
+      await Promise.all([
+        term.set([key, 'strikes@1'], { checkpoint: toPosition(n) }),
+        term.swap(key, live),
+        term.set([key], { stopped }),
+        term.set([key], { rebuilt }),
+      ]);
+      const now = (await registry().fresh()).get(key);
+      expect(now).to.deep.include({ live, checkpoint: toPosition(n), stopped, rebuilt });
+    }
   });
 });

@@ -57,8 +57,19 @@ export const beginTerm = async (input: TermInput): Promise<Term> => {
   const targets = new Map(keys.map((key) => [key, new Set(begun.get(key)?.targets)]));
   let made = 0;
   let steps = Math.max(0, ...[...begun.values()].map(({ step }) => step));
-  let saved: Promise<unknown> = Promise.resolve();
+  let last: Promise<unknown> = Promise.resolve();
 
+  // MongoDB changes a document in one atomic step. FerretDB reads it, and later writes all of it back: of two changes
+  // at once one would undo the other, and a target that is forgotten misses writes.
+  const inTurn = (change: () => Promise<void>): Promise<void> => {
+    const begin = (): Promise<void> => {
+      signal.throwIfAborted();
+      return change();
+    };
+    const done = last.then(begin, begin);
+    last = done;
+    return done;
+  };
   const update = async (
     of: readonly string[],
     { checkpoint, ...members }: Partial<Registered>,
@@ -77,16 +88,12 @@ export const beginTerm = async (input: TermInput): Promise<Term> => {
     if (matchedCount !== of.length) throw new LeaseLost('Another node projects.');
   };
   const targetsOf = (key: string): Set<string> => targets.get(key) ?? new Set();
-  // One after the other, and none late: a target that was forgotten would miss writes.
-  const saveTargets = (key: string, more: Partial<Registered> = {}): Promise<void> => {
-    const save = async (): Promise<void> => {
+  // None late, for the same reason: what nobody waits for any more changes nothing once a later one has come.
+  const saveTargets = (key: string, more: Partial<Registered> = {}): Promise<void> =>
+    inTurn(async () => {
       const step = (steps += 1);
       await update([key], { ...more, targets: [...targetsOf(key)], step }, { step: { $lt: step } });
-    };
-    const saving = saved.then(save, save);
-    saved = saving;
-    return saving;
-  };
+    });
   const drop = (name: string): Promise<unknown> =>
     server.call('Dropping a collection', () => server.rows(name).drop()).catch(() => {});
 
@@ -105,7 +112,7 @@ export const beginTerm = async (input: TermInput): Promise<Term> => {
   return {
     signal,
     begun,
-    set: (of, members) => update(of, members),
+    set: (of, members) => inTurn(() => update(of, members)),
     addTarget: async (projection) => {
       const key = keyOf(projection);
       made += 1;
