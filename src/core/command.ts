@@ -1,4 +1,4 @@
-import type { Fact, RecordedEvent } from './event.ts';
+import type { Fact, Position, RecordedEvent } from './event.ts';
 
 /** A wish that is granted: the facts it makes true. None where it is true already. */
 export type Accepted<F extends Fact> = { readonly accepted: true; readonly facts: readonly F[] };
@@ -58,4 +58,10 @@ export const evolve = <S, F extends Fact>(fold: Fold<S, F>, state: S, fact: Pick
 
 /** What became of a wish: its own events (none where it was true already), or the refusal. */
 export type Outcome<F extends Fact, C extends string> =
-  { readonly accepted: true; readonly events: readonly RecordedEvent<F>[] } | Refused<C>;
+  | {
+      readonly accepted: true;
+      readonly events: readonly RecordedEvent<F>[];
+      /** Where the log must have been read to for what is answered; absent where the stream has no event. */
+      readonly position: Position | undefined;
+    }
+  | Refused<C>;

@@ -68,6 +68,8 @@ export type PageText = {
 /** One read model's documents. What is answered is shared: nobody may change it. */
 export type Documents<D> = {
   get(id: string): Promise<D | undefined>;
+  /** The documents of these ids, in their order, in one round trip to the engine; `undefined` where there is none. */
+  getMany(ids: readonly string[]): Promise<readonly (D | undefined)[]>;
   /** In order of creation, oldest first unless `order` is `desc`. */
   page(request: PageRequest): Promise<readonly PageItem<D>[]>;
   /** The same page as text, where nothing has to be looked at on its way to the client. */
@@ -94,6 +96,10 @@ export type ReadModels = {
    * events of one stream, in order, so that an earlier try that died between append and projection is made good.
    */
   settle(events: readonly StoredEvent[]): Promise<void>;
+  /** What is read from now on holds every event up to here, as far as is known without asking the engine. */
+  position(): Position;
+  /** Resolves when `position()` is at or behind this one; throws `StoreUnavailable` where it takes too long. */
+  reach(position: Position): Promise<void>;
   /** Drops and refills one read model from the log while it goes on answering; resolves when the new one answers. */
   rebuild(projection: string): Promise<void>;
   status(): Promise<readonly ReadModelStatus[]>;
@@ -103,6 +109,13 @@ export type ReadModels = {
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
+
+/**
+ * Whether an engine can take traffic as far as is known, and if not, why. `warning` names what stands still
+ * meanwhile and takes no promise away.
+ */
+export type Health =
+  { readonly ready: true; readonly warning?: string } | { readonly ready: false; readonly reason: string };
 
 /** Wall-clock time that never goes back while the process lives, in milliseconds since 1970 UTC. */
 export type Clock = () => number;

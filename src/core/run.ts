@@ -70,7 +70,7 @@ export const createRun = (needs: Needs): Run => {
     // An earlier try may have died between append and projection: what the answer rests on is made good first.
     if (!decision.accepted || decision.facts.length === 0) {
       await readModels.settle(past);
-      return decision.accepted ? { accepted: true, events: [] } : decision;
+      return decision.accepted ? { accepted: true, events: [], position: past.at(-1)?.position } : decision;
     }
     const time = new Date(clock()).toISOString();
     const fresh = decision.facts.map((fact) => codec.encode(fact, { id: newId(), time, cause }));
@@ -89,7 +89,7 @@ export const createRun = (needs: Needs): Run => {
       cause,
     })) as unknown as RecordedEvent<F>[];
     faults?.('before-reply');
-    return { accepted: true, events: recorded };
+    return { accepted: true, events: recorded, position: result.events.at(-1)?.position };
   };
 
   return async (command, wish, cause) => {

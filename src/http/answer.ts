@@ -71,6 +71,7 @@ export const answerJson = (
     stateOf(ctx).error = error;
   });
   setCommonHeaders(ctx);
+  for (const [name, value] of Object.entries(headers ?? {})) if (value !== undefined) ctx.set(name, value);
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Content-Type', jsonType);
   ctx.status = status;

@@ -1,10 +1,12 @@
 import type { Context, Middleware } from 'koa';
 import type { z } from 'zod';
+import type { Position } from '../core/event.ts';
+import type { Run } from '../core/run.ts';
 import { answerJson, stateOf } from './answer.ts';
 import { actorOf, type Authenticate } from './authentication.ts';
 import { readJsonBody } from './body.ts';
 import { inputErrors, RequestRefused, type InputError } from './problem.ts';
-import { causeOf, reasonFault } from './request.ts';
+import { causeOf, minPositionFault, minPositionOf, reasonFault } from './request.ts';
 import type { Caller, Route } from './route.ts';
 import type { Services } from './services.ts';
 
@@ -21,8 +23,8 @@ type Parts = { readonly params: unknown; readonly query: unknown; readonly body:
 /** Parses all parts and names the faults of all, not just the first. */
 const parseParts = async (ctx: Context, route: Route): Promise<Parts> => {
   const errors: InputError[] = [];
-  const reason = reasonFault(ctx.req);
-  if (reason !== undefined) errors.push(reason);
+  for (const fault of [reasonFault(ctx.req), minPositionFault(ctx.req)])
+    if (fault !== undefined) errors.push(fault);
   const parse = (schema: z.ZodType, value: unknown, place?: InputError['in']): unknown => {
     const parsed = schema.safeParse(value);
     if (!parsed.success) errors.push(...inputErrors(parsed.error, place));
@@ -55,6 +57,21 @@ const refuseStrangers = (ctx: Context, route: Route, caller: Caller | undefined)
   return caller;
 };
 
+/** The services for one request, with how far the log was after what the request wrote. */
+const remembering = (
+  services: Services,
+): { readonly services: Services; readonly written: () => Position } => {
+  // What is read from now on is at least as new as this.
+  let written = services.reads.position();
+  const run: Run = async (command, wish, cause) => {
+    const outcome = await services.run(command, wish, cause);
+    if (outcome.accepted && outcome.position !== undefined && outcome.position > written)
+      written = outcome.position;
+    return outcome;
+  };
+  return { services: { ...services, run }, written: () => written };
+};
+
 /** One route as a Koa handler: who may, what was sent, what is done, what is answered. */
 export const handlerOf = (route: Route, services: Services, authenticate: Authenticate): Middleware => {
   const answersJson = Object.values(route.responses).some(({ body }) => body !== undefined);
@@ -74,14 +91,19 @@ export const handlerOf = (route: Route, services: Services, authenticate: Authen
       throw new RequestRefused('request.not-acceptable', 'The answer would be JSON.');
     }
     const { params, query, body } = await parseParts(ctx, route);
-    // A body can take its time, in which the bearer can have been ended: it is asked for once more.
-    if (route.body !== undefined && caller.kind === 'service_account') caller = await authenticate(ctx.req);
+    const minPosition = minPositionOf(ctx.req);
+    if (minPosition !== undefined) await services.reads.reach(minPosition);
+    // A wait can be long, in which the bearer can have been ended: it is asked for once more.
+    const hasWaited = route.body !== undefined || minPosition !== undefined;
+    if (hasWaited && caller.kind === 'service_account') caller = await authenticate(ctx.req);
     const cause = causeOf(ctx.req, state.requestId, actorOf(caller));
-    const reply = await route.handle({ params, query, body, caller, cause, url: ctx.url }, services);
+    const request = { params, query, body, caller, cause, url: ctx.url };
+    const { services: own, written } = remembering(services);
+    const reply = await route.handle(request, own);
     if ('accepted' in reply) {
       const { code, detail, pointer } = reply;
       throw new RequestRefused(code, detail, pointer === undefined ? {} : { errors: [{ pointer, detail }] });
     }
-    answerJson(ctx, reply.status, reply.body, reply.headers);
+    answerJson(ctx, reply.status, reply.body, { ...reply.headers, 'X-Position': written() });
   };
 };

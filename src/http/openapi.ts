@@ -51,6 +51,10 @@ const headerDocs = {
     schema: { type: 'string' },
   },
   'Retry-After': { description: 'Seconds to wait before the next try.', schema: { type: 'string' } },
+  'X-Position': {
+    description: 'How far the log is in this answer; give it back as `X-Min-Position` to read at least that.',
+    schema: { type: 'string', pattern: '^[0-9]{20}$' },
+  },
   'X-Request-Id': {
     description: 'The request’s id: the caller’s own where it was well-formed.',
     schema: { type: 'string' },
@@ -60,6 +64,18 @@ const headerDocs = {
 /** The headers that a refusal of this status carries beside those of every answer. */
 const headersOf = (status: number): readonly ('WWW-Authenticate' | 'Retry-After')[] =>
   status === 401 ? ['WWW-Authenticate'] : status === 503 ? ['Retry-After'] : [];
+
+/** The headers that every operation takes beside the token. */
+const requestHeaders = z.object({
+  'X-Min-Position': z
+    .string()
+    .regex(/^[0-9]{20}$/)
+    .optional()
+    .meta({
+      description:
+        'An earlier answer’s `X-Position`: the request waits, a few seconds, until it sees that; else 503.',
+    }),
+});
 
 /** The operation's refusals, by status. */
 const refusalResponses = (route: Route): Record<string, object> => {
@@ -89,7 +105,10 @@ const responses = (route: Route): Record<string, object> =>
       {
         description,
         headers: Object.fromEntries(
-          [...headers, 'X-Request-Id' as const].map((name) => [name, headerDocs[name]]),
+          [...headers, 'X-Position' as const, 'X-Request-Id' as const].map((name) => [
+            name,
+            headerDocs[name],
+          ]),
         ),
         ...(body === undefined ? {} : { content: { 'application/json': { schema: body } } }),
       },
@@ -104,7 +123,7 @@ const operation = (route: Route): ZodOpenApiOperationObject =>
     description: [route.description, `Callers: ${route.callers.join(', ').replaceAll('_', ' ')}.`]
       .filter((part) => part !== undefined)
       .join('\n\n'),
-    requestParams: { path: route.params, query: route.query },
+    requestParams: { path: route.params, query: route.query, header: requestHeaders },
     ...(route.body === undefined
       ? {}
       : {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Cause } from '../core/event.ts';
+import type { Cause, Position } from '../core/event.ts';
 import { RequestRefused, type InputError } from './problem.ts';
 
 /** Longer user agents are cut. */
@@ -99,6 +99,22 @@ export const reasonFault = (request: IncomingMessage): InputError | undefined =>
 const reasonOf = (request: IncomingMessage): string | null => {
   const sent = request.headers['x-reason'];
   return typeof sent !== 'string' || sent === '' ? null : textOf(sent);
+};
+
+/** The form of a position, which clients give back as they got it. */
+const positionForm = /^\d{20}$/;
+
+/** The position that a read has to have come to before it is answered (`X-Min-Position`), where one is asked for. */
+export const minPositionOf = (request: IncomingMessage): Position | undefined => {
+  const sent = request.headers['x-min-position'];
+  return typeof sent === 'string' ? sent : undefined;
+};
+
+/** The fault in `X-Min-Position`, where there is one. */
+export const minPositionFault = (request: IncomingMessage): InputError | undefined => {
+  const sent = minPositionOf(request);
+  if (sent === undefined || positionForm.test(sent)) return undefined;
+  return { pointer: '/X-Min-Position', detail: 'Must be what an X-Position was.', in: 'header' };
 };
 
 /** What every event of this request says of its origin. */

@@ -2,8 +2,11 @@ import type { ReadModels } from '../core/ports.ts';
 import type { Change } from '../core/projection.ts';
 import { projection } from './define.ts';
 
-/** A tombstone: what its id names is dead from `at` on. */
-export type Tombstone = { readonly at: string };
+/**
+ * A tombstone: what its id names is dead, since `at`. Where that lay `ahead` when it was laid (a bearer's grace), it is
+ * dead once the reader's clock has come to it; else at once, whatever the clock of the node that reads it shows.
+ */
+export type Tombstone = { readonly at: string; readonly ahead?: true };
 
 /** The ids of tombstones, by what they end. */
 export const tombstone = {
@@ -16,23 +19,29 @@ export const tombstone = {
   credential: (username: string): string => `credential:${username}`,
 };
 
-/** Lays a tombstone; where there is one already, the earlier end holds, so order and repetition do not matter. */
-const end = (id: string, at: string): Change<Tombstone> => ({
-  id,
-  to: (current) => (current !== undefined && current.at <= at ? current : { at }),
+/** Of two ends the earlier one holds, and one that is there beats one that lies ahead. */
+const merge = (one: Tombstone, other: Tombstone): Tombstone => ({
+  at: one.at < other.at ? one.at : other.at,
+  ...(one.ahead === true && other.ahead === true ? { ahead: true } : {}),
 });
+
+/** Lays a tombstone by an event of this time; order and repetition do not matter. */
+const end = (id: string, at: string, time = at): Change<Tombstone> => {
+  const laid: Tombstone = at <= time ? { at } : { at, ahead: true };
+  return { id, to: (current) => (current === undefined ? laid : merge(current, laid)) };
+};
 
 /** The grow-only set of all that has been ended before its time. */
 export const revocations = projection<Tombstone>({
   name: 'revocations',
-  version: 1,
+  version: 2,
   kind: 'tombstones',
   on: {
     TenantDeleted: ({ data, time }) => [end(tombstone.tenant(data.incarnation), time)],
     UserDeleted: ({ data, time }) => [end(tombstone.user(data.user_id), time)],
-    ServiceAccountBearerRotated: ({ data }) =>
+    ServiceAccountBearerRotated: ({ data, time }) =>
       data.ends.map(({ generation, until }) =>
-        end(tombstone.bearer(data.service_account_id, generation), until),
+        end(tombstone.bearer(data.service_account_id, generation), until, time),
       ),
     ServiceAccountDeleted: ({ data, time }) => [
       end(tombstone.serviceAccount(data.service_account_id), time),
@@ -44,10 +53,8 @@ export const revocations = projection<Tombstone>({
 
 /** The earliest end among these tombstones, ISO 8601; absent where none is laid. It can lie ahead (a bearer's grace). */
 export const findEnd = async (reads: ReadModels, ids: readonly string[]): Promise<string | undefined> => {
-  const laid = reads.documents<Tombstone>('revocations');
   let earliest: string | undefined;
-  for (const id of ids) {
-    const found = await laid.get(id);
+  for (const found of await reads.documents<Tombstone>('revocations').getMany(ids)) {
     if (found !== undefined && (earliest === undefined || found.at < earliest)) earliest = found.at;
   }
   return earliest;
@@ -55,6 +62,6 @@ export const findEnd = async (reads: ReadModels, ids: readonly string[]): Promis
 
 /** Whether something has ended at `nowMs`, by its own tombstone or by one of those that it hangs from. */
 export const isEnded = async (reads: ReadModels, ids: readonly string[], nowMs: number): Promise<boolean> => {
-  const at = await findEnd(reads, ids);
-  return at !== undefined && Date.parse(at) <= nowMs;
+  const found = await reads.documents<Tombstone>('revocations').getMany(ids);
+  return found.some((it) => it !== undefined && (it.ahead !== true || Date.parse(it.at) <= nowMs));
 };

@@ -52,6 +52,8 @@ const setAfter = (...histories: readonly (readonly RecordedEvent[])[]): Map<stri
   return set;
 };
 
+const rotated = (until: string) => but(bearerRotated, { ends: [{ generation: 1, until }] });
+
 const sorted = (set: Map<string, unknown>) => [...set].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 describe('revocations', () => {
@@ -95,9 +97,13 @@ describe('revocations', () => {
         }),
       )
       .hasOnly({
-        [tombstone.bearer('sa_1', 1)]: { at: timePlus(1) },
-        [tombstone.bearer('sa_1', 2)]: { at: timePlus(2) },
+        [tombstone.bearer('sa_1', 1)]: { at: timePlus(1), ahead: true },
+        [tombstone.bearer('sa_1', 2)]: { at: timePlus(2), ahead: true },
       }));
+  it('ends a bearer without grace at once, also one whose grace lay ahead', () =>
+    project(revocations)
+      .given(rotated(timePlus(3_600)), happened(rotated(timePlus(60)), { revision: 1, time: timePlus(60) }))
+      .hasOnly({ [tombstone.bearer('sa_1', 1)]: { at: timePlus(60) } }));
   it('ends a credential', () =>
     project(revocations)
       .given(credentialRevoked)

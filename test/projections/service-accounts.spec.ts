@@ -84,6 +84,13 @@ describe('find a service account', () => {
     expect(await foundBy('C', timeMs + 60_000)).to.equal(undefined);
     expect(await foundBy('D', timeMs + 60_000)).to.equal('sa_2');
   });
+  it('refuses a bearer that was ended at once also by a clock that is behind', async () => {
+    await make('sa_4', 'G');
+    const wish = { service_account_id: 'sa_4', bearer_digest: digestOf('H'), grace_secs: 0, atMs: timeMs };
+    await joined.grant(rotateBearer, wish);
+    expect(await foundBy('G', timeMs - 60_000)).to.equal(undefined);
+    expect(await foundBy('H', timeMs - 60_000)).to.equal('sa_4');
+  });
   it('answers nothing, under any of its bearers, once it is deleted', async () => {
     await make('sa_3', 'E');
     const wish = { service_account_id: 'sa_3', bearer_digest: digestOf('F'), grace_secs: 60, atMs: timeMs };

@@ -52,6 +52,10 @@ export const createGates = (): Gates => {
             await pass();
             return documents.get(id);
           },
+          getMany: async (ids) => {
+            await pass();
+            return documents.getMany(ids);
+          },
         };
       },
     }),

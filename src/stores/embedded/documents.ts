@@ -70,12 +70,15 @@ export const createDocuments = (db: Database, table: string, cacheEntriesMax: nu
   const statementsOf = ({ group, subgroup, order = 'asc' }: PageRequest): PageStatements =>
     statements[subgroup !== undefined ? 'subgroup' : group !== undefined ? 'group' : 'all'][order];
 
+  const get = (id: string): unknown => {
+    const cached = cache.get(id);
+    if (cached === undefined) return read(id);
+    return cached === absent ? undefined : cached.document;
+  };
+
   const documents: Documents<unknown> = {
-    get: async (id) => {
-      const cached = cache.get(id);
-      if (cached === undefined) return read(id);
-      return cached === absent ? undefined : cached.document;
-    },
+    get: async (id) => get(id),
+    getMany: async (ids) => ids.map(get),
     page: async (request) => {
       const values = pageValues(request);
       const rows = reading(() => statementsOf(request).items.all(...values));

@@ -1,8 +1,8 @@
 import type { StoredEvent } from '../../core/event.ts';
-import { StoreUnavailable, type EventStore, type ReadModels } from '../../core/ports.ts';
+import { StoreUnavailable, type EventStore, type Health, type ReadModels } from '../../core/ports.ts';
 import { createCheckpoints } from './checkpoints.ts';
 import { createLog } from './log.ts';
-import type { EmbeddedOptions, Health } from './options.ts';
+import type { EmbeddedOptions } from './options.ts';
 import {
   fromWireError,
   outcome,
@@ -141,7 +141,7 @@ const createParts = (
     conflict: () => observe.conflict?.(),
     appendsMax: waitingAppendsMax,
   });
-  const reads = createReadModels({ db, models, post: writer.post, cacheEntriesMax });
+  const reads = createReadModels({ db, models, post: writer.post, head: log.head, cacheEntriesMax });
   const condition = createCondition(() => writer.post({ kind: 'probe' }));
   const end = (reason: string, cause?: unknown): void => {
     queue.end(reason, cause);

@@ -30,6 +30,8 @@ export const createLog = (db: Database) => {
     'SELECT position, time FROM events ORDER BY position DESC LIMIT 1',
   );
   const sleepers = new Set<() => void>();
+  /** The head as it was read last; forgotten with each commit, for every answer tells it. */
+  let known: Position | undefined;
   let ended: string | undefined;
 
   const readStream = (stream: string, from: number, limit = readPageEventsMax): readonly StoredEvent[] =>
@@ -67,17 +69,19 @@ export const createLog = (db: Database) => {
   }
 
   const wake = (): void => {
+    known = undefined;
     for (const sleeper of sleepers) sleeper();
+  };
+  const readHead = (): Position => {
+    const event = reading(() => last.get());
+    return event === undefined ? startOfLog : toPosition(event.position);
   };
   return {
     readStream,
     readAll,
     subscribe,
     /** The position of the last event. */
-    head: (): Position => {
-      const event = reading(() => last.get());
-      return event === undefined ? startOfLog : toPosition(event.position);
-    },
+    head: (): Position => (known ??= readHead()),
     lastEventTime: (): string | undefined => reading(() => last.get()?.time),
     /** Tells the subscriptions of a commit. */
     wake,

@@ -29,6 +29,3 @@ export type EmbeddedOptions = {
   /** Appends that may wait for a commit; 10,000 unless told. */
   readonly waitingAppendsMax?: number;
 };
-
-/** Whether the engine can take writes, and if not, why. */
-export type Health = { readonly ready: true } | { readonly ready: false; readonly reason: string };

@@ -1,5 +1,6 @@
-import { toPosition } from '../../core/event.ts';
+import { toPosition, type Position } from '../../core/event.ts';
 import { StoreUnavailable, type Documents, type ReadModels, type ReadModelStatus } from '../../core/ports.ts';
+import { reachWithin } from '../reach.ts';
 import { createDocuments } from './documents.ts';
 import { reading } from './log.ts';
 import { fromWireError, type LiveModel, type ToWriter, type WireError } from './protocol.ts';
@@ -18,6 +19,8 @@ export type ReadModelsInput = {
   readonly db: Database;
   readonly models: readonly LiveModel[];
   readonly post: (message: ToWriter) => void;
+  /** The end of the log, which the read models always hold. */
+  readonly head: () => Position;
   readonly cacheEntriesMax?: number | undefined;
 };
 
@@ -61,6 +64,7 @@ export const createReadModels = ({
   db,
   models,
   post,
+  head,
   cacheEntriesMax = cacheEntriesMaxDefault,
 }: ReadModelsInput) => {
   const open = models.map(({ table }) => createDocuments(db, table, cacheEntriesMax));
@@ -91,6 +95,8 @@ export const createReadModels = ({
     documents: <D>(name: string) => modelOf(name).documents as Documents<D>,
     // The documents were committed with the events, so whoever has the events has them too.
     settle: async () => undefined,
+    position: head,
+    reach: (position) => reachWithin(position, head),
     rebuild: async (name) => {
       modelOf(name);
       await rebuilds.run(name);

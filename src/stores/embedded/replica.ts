@@ -1,8 +1,15 @@
 import { setTimeout as passed } from 'node:timers/promises';
 import { startOfLog, type Position, type StoredEvent } from '../../core/event.ts';
-import { readPageEventsMax, StoreUnavailable, type EventStore, type ReadModels } from '../../core/ports.ts';
+import {
+  readPageEventsMax,
+  StoreUnavailable,
+  type EventStore,
+  type Health,
+  type ReadModels,
+} from '../../core/ports.ts';
+import { reachWithin } from '../reach.ts';
 import { openEmbedded, replicaFileName } from './folder.ts';
-import type { EmbeddedOptions, Health } from './options.ts';
+import type { EmbeddedOptions } from './options.ts';
 
 /** How long a write waits for the replica to have its events, in milliseconds. */
 const settleTimeoutMs = 5_000;
@@ -147,6 +154,8 @@ export const openReplica = async (
         const last = events.at(-1)?.position ?? startOfLog;
         if (last > at) await waiters.wait(last);
       },
+      position: () => at,
+      reach: (position) => reachWithin(position, () => at),
     },
     health: () => (fault === undefined ? engine.health() : { ready: false, reason: fault }),
     lastEventTime: engine.lastEventTime,

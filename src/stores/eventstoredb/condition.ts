@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { Health } from './options.ts';
+import type { Health } from '../../core/ports.ts';
 
 /** For how long what a call has shown is taken for the present, in milliseconds. */
 const freshMs = 5_000;

@@ -1,18 +1,18 @@
 import { setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
-import { StoreUnavailable, type EventStore } from '../../core/ports.ts';
+import { StoreUnavailable, type EventStore, type Health } from '../../core/ports.ts';
 import { createCalls } from './calls.ts';
 import { createClient } from './client.ts';
 import { createClients } from './clients.ts';
 import { createCondition } from './condition.ts';
 import { readConnectionString } from './connection-string.ts';
 import { createLog } from './log.ts';
-import type { EventStoreDbOptions, Health } from './options.ts';
+import type { EventStoreDbOptions } from './options.ts';
 import { pause } from './pause.ts';
 import { createSubscribe } from './subscription.ts';
 
 export { AppendTooLarge } from './failure.ts';
-export type { EventStoreDbOptions, Health, Observe } from './options.ts';
+export type { EventStoreDbOptions, Observe } from './options.ts';
 
 /** How long one try of one call may take unless told, in milliseconds. */
 const usualCallMs = 3_000;

@@ -26,6 +26,3 @@ export type EventStoreDbOptions = {
   /** How long a subscription may be quiet before it is held against the log's end; 10,000 unless told. */
   readonly quietMs?: number;
 };
-
-/** Whether the server takes writes, as far as is known, and if not, why. */
-export type Health = { readonly ready: true } | { readonly ready: false; readonly reason: string };

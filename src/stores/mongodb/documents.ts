@@ -13,6 +13,8 @@ const filterOf = ({ group, subgroup, after, order = 'asc' }: PageRequest): Filte
   's.c': order === 'asc' ? { $gt: after ?? '' } : { $gt: '', ...(after === undefined ? {} : { $lt: after }) },
 });
 
+const parsed = (body: string | undefined): unknown => (body === undefined ? undefined : JSON.parse(body));
+
 /** One read model on its reading side. */
 export const createDocuments = (
   server: Server,
@@ -37,10 +39,17 @@ export const createDocuments = (
     });
   };
   return {
-    get: (id) =>
+    get: (id) => onLive(key, async (live) => over(id, parsed((await readRow(server, live, id))?.b))),
+    getMany: (ids) =>
       onLive(key, async (live) => {
-        const body = (await readRow(server, live, id))?.b;
-        return over(id, body === undefined ? undefined : JSON.parse(body));
+        const rows = await server.call('Reading documents', () =>
+          server
+            .rows(live)
+            .find({ _id: { $in: [...ids] } }, readOptions)
+            .toArray(),
+        );
+        const bodies = new Map(rows.map(({ _id, s }) => [_id, s.b]));
+        return ids.map((id) => over(id, parsed(bodies.get(id))));
       }),
     page: async (request) =>
       (await rowsOf(request)).map(({ c, b }) => ({ created: c, document: JSON.parse(b) })),

@@ -1,8 +1,8 @@
-import type { ReadModels } from '../../core/ports.ts';
+import type { Health, ReadModels } from '../../core/ports.ts';
 import { createServer } from './client.ts';
 import { createGate } from './gate.ts';
 import { holdLease } from './lease.ts';
-import type { Health, MongoDbOptions } from './options.ts';
+import type { MongoDbOptions } from './options.ts';
 import { createPending } from './pending.ts';
 import { createProjector } from './projector.ts';
 import { createReadModels } from './read-models.ts';
@@ -10,7 +10,7 @@ import { createRegistry, keyOf, type Known } from './registry.ts';
 import { retrying, sleep } from './retrying.ts';
 import { createWriter } from './writer.ts';
 
-export type { Health, MongoDbOptions, Observe } from './options.ts';
+export type { MongoDbOptions, Observe } from './options.ts';
 
 /** How often a node looks where the read models stand, in milliseconds. */
 const lookEveryMs = 1_000;
@@ -69,10 +69,16 @@ export const openMongoDb = async (options: MongoDbOptions): Promise<MongoDb> => 
     if (error !== undefined) return { ready: false, reason: error.message };
     const why = projections.map((it) => registry.whyNot(keyOf(it))).find((it) => it !== undefined);
     if (why !== undefined) return { ready: false, reason: why };
-    const stopped = [...known].flatMap(([key, it]) =>
-      it.stopped === null ? [] : [`${key} stands before event ${it.stopped.event}: ${it.stopped.reason}`],
-    );
-    return stopped.length === 0 ? { ready: true } : { ready: true, warning: stopped.join('; ') };
+    const stopped = projections.flatMap((projection) => {
+      const at = known.get(keyOf(projection))?.stopped;
+      if (at === undefined || at === null) return [];
+      return [{ projection, reason: `${keyOf(projection)} stands before event ${at.event}: ${at.reason}` }];
+    });
+    if (stopped.length === 0) return { ready: true };
+    const reason = stopped.map((it) => it.reason).join('; ');
+    // What is revoked is told by tombstones: where those may lack one, nobody should be sent here.
+    const isUnsafe = stopped.some(({ projection }) => projection.kind === 'tombstones');
+    return isUnsafe ? { ready: false, reason } : { ready: true, warning: reason };
   };
 
   let closed: Promise<void> | undefined;

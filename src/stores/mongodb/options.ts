@@ -33,7 +33,3 @@ export type MongoDbOptions = {
   readonly nodeId: string;
   readonly observe?: Observe;
 };
-
-/** Whether the read models can answer; `warning` names what stands still meanwhile. */
-export type Health =
-  { readonly ready: true; readonly warning?: string } | { readonly ready: false; readonly reason: string };

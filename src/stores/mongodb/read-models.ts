@@ -1,6 +1,7 @@
-import { startOfLog, type StoredEvent } from '../../core/event.ts';
+import { startOfLog, type Position, type StoredEvent } from '../../core/event.ts';
 import { StoreUnavailable, type Documents, type ReadModels, type ReadModelStatus } from '../../core/ports.ts';
 import type { Projection } from '../../core/projection.ts';
+import { reachWithin } from '../reach.ts';
 import { within, type Server } from './client.ts';
 import { createDocuments } from './documents.ts';
 import { effectsOfStream, handles, write, type Decode, type Effects } from './effects.ts';
@@ -64,6 +65,13 @@ export const createReadModels = (input: ReadModelsInput): ReadModels => {
     return { planned, errors };
   };
 
+  /** Where the one that is furthest behind is. */
+  const position = (): Position => {
+    const { known } = registry.last();
+    const all = projections.map((it) => known.get(keyOf(it))?.checkpoint ?? startOfLog);
+    return all.reduce((first, one) => (one < first ? one : first), all[0] ?? startOfLog);
+  };
+
   const writeAll = async (planned: readonly Planned[]): Promise<void> => {
     // Asked after the append: whoever registers a collection later than this reads these events from the log.
     const known = await registry.fresh();
@@ -95,6 +103,8 @@ export const createReadModels = (input: ReadModelsInput): ReadModels => {
     // The projection of that name alone knows the type, on both sides of the JSON.
     documents: <D>(name: string) => documents.get(named(name).name) as Documents<D>,
     settle,
+    position,
+    reach: (wanted) => reachWithin(wanted, position, registry.fresh),
     rebuild: async (name) => rebuildAndWait(server, registry, keyOf(named(name)), signal),
     status: async () => {
       const known = await registry.fresh();
