@@ -5,13 +5,13 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { createClock } from './core/clock.ts';
 import type { Faults } from './core/faults.ts';
-import type { Clock, ReadModels } from './core/ports.ts';
+import type { Clock, Health, ReadModels } from './core/ports.ts';
 import { createRun } from './core/run.ts';
 import { codec } from './events/index.ts';
 import { createApidoc } from './http/apidoc.ts';
 import { createAuthenticate } from './http/authentication.ts';
 import type { BorderNeeds } from './http/border.ts';
-import { createHealth, type Readiness } from './http/health.ts';
+import { createHealth } from './http/health.ts';
 import { mount } from './http/mount.ts';
 import { adminDocument } from './http/openapi.ts';
 import { createProblemPages } from './http/pages/problems.ts';
@@ -21,9 +21,10 @@ import type { Services } from './http/services.ts';
 import { mountStarting } from './http/starting.ts';
 import { logRequest } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { decode, projections } from './projections/index.ts';
 import { createPasswords } from './secrets/passwords.ts';
 import { createSecrets } from './secrets/tokens.ts';
-import { openEmbedded } from './stores/embedded/index.ts';
+import { openStores as openEngines, type Observe, type Stores } from './stores/index.ts';
 
 /** How long the stores are given to come to rest before the process ends in an error, in milliseconds. */
 const haltMsMax = 500;
@@ -42,6 +43,8 @@ export type Overrides = {
 export type App = {
   readonly address: string;
   readonly port: number;
+  /** As `/readyz` tells it. */
+  health(): Health;
   /** Finishes what is in flight (bounded), closes the stores, then resolves. */
   stop(): Promise<void>;
   /** Takes no further write and lets the stores come to rest, for half a second at most; the process then ends. */
@@ -65,21 +68,55 @@ function findManifest(): URL {
   throw new Error('package.json is missing.');
 }
 
-type Stores = Awaited<ReturnType<typeof openEmbedded>>;
+/** What the engines tell, for the metrics and, where somebody should know, for the log. */
+const observeStores = ({ stores: counted }: Metrics, logger: Logger): Observe => ({
+  ...counted,
+  resubscribed: ({ reason }) => {
+    counted.resubscribed();
+    logger.warn({ reason }, 'the subscription to the log was made anew');
+  },
+  stopped: ({ projection, event, error: err }) => {
+    counted.stopped({ projection });
+    logger.error({ projection, event, err }, 'a read model can not take an event and stands before it');
+  },
+  failed: ({ task, error: err }) => {
+    counted.failed({ task });
+    logger.warn({ task, err }, 'work in the background failed and is tried again');
+  },
+  lease: ({ held, token }) => {
+    counted.lease({ held });
+    logger.info({ held, token }, held ? 'this node projects' : 'this node projects no more');
+  },
+});
 
 const openStores = (
   config: Config,
-  metrics: Metrics,
+  observe: Observe,
   onFatal: (error: unknown) => void,
+  waiting: (reason: string) => void,
   { faultsModule }: Overrides,
 ): Promise<Stores> =>
-  openEmbedded({
+  openEngines({
+    eventStore: config.event_store,
+    readModels: config.read_models,
     dir: config.data_dir,
+    projections,
+    decode,
     projectionsModule: new URL('./projections/index.js', import.meta.url).href,
-    ...(faultsModule === undefined ? {} : { faultsModule }),
+    faultsModule,
     onFatal,
-    observe: { committed: metrics.committed, conflict: metrics.appendConflict },
+    observe,
+    waiting,
   });
+
+/** Takes each reason once, as long as it stays the same. */
+const onChange = (told: (reason: string) => void): ((reason: string) => void) => {
+  let last: string | undefined;
+  return (reason) => {
+    if (reason !== last) told(reason);
+    last = reason;
+  };
+};
 
 /** What decides and what is read: the stores, the clock, the secrets, and the one road by which anything changes. */
 const joinServices = async (
@@ -89,8 +126,7 @@ const joinServices = async (
   overrides: Overrides,
 ): Promise<Services> => {
   const readModels = overrides.readModels?.(real) ?? real;
-  const last = lastEventTime();
-  const clock = overrides.clock ?? createClock(last === undefined ? 0 : Date.parse(last));
+  const clock = overrides.clock ?? createClock(lastEventTime === undefined ? 0 : Date.parse(lastEventTime));
   const secrets = createSecrets();
   const run = createRun({
     events,
@@ -123,7 +159,7 @@ const joinHttp = (
   services: Services,
   metrics: Metrics,
   border: BorderNeeds,
-  readiness: () => Readiness,
+  readiness: () => Health,
 ): Koa =>
   mount({
     ...border,
@@ -165,15 +201,24 @@ export const createApp = async (
     },
     isStopping: () => isStopping,
   };
-  let answer = mountStarting(border).callback();
+  let waitsFor = 'starting';
+  let answer = mountStarting({ ...border, reason: () => waitsFor }).callback();
   const listening = await serve((req, res) => void answer(req, res), config.host, config.port);
   const { address, port } = listening;
   logger.info({ address, port }, 'starting');
   try {
-    const stores = await openStores(config, metrics, onFatal, overrides);
-    metrics.watch({ readModels: () => stores.readModels.status(), head: () => stores.events.head() });
+    const waiting = onChange((reason) => {
+      waitsFor = `starting: ${reason}`;
+      logger.warn({ reason }, 'waiting for an engine');
+    });
+    const stores = await openStores(config, observeStores(metrics, logger), onFatal, waiting, overrides);
+    metrics.watch({
+      readModels: () => stores.readModels.status(),
+      head: () => stores.events.head(),
+      health: stores.health,
+    });
     const services = await joinServices(stores, metrics, logger, overrides);
-    const readiness = (): Readiness => (isStopping ? { ready: false, reason: 'stopping' } : stores.health());
+    const readiness = (): Health => (isStopping ? { ready: false, reason: 'stopping' } : stores.health());
     answer = joinHttp(config, services, metrics, border, readiness).callback();
     const stop = async (): Promise<void> => {
       isStopping = true;
@@ -184,7 +229,7 @@ export const createApp = async (
     const halt = async (): Promise<void> => {
       await Promise.race([stores.close(), passed(haltMsMax)]);
     };
-    return { address, port, stop, halt };
+    return { address, port, health: readiness, stop, halt };
   } catch (error) {
     await listening.stop();
     throw error;

@@ -5,7 +5,7 @@ import { z } from 'zod';
 /** A token as a header can carry it. */
 const token = z.string().regex(/^[\u0021-\u007e]{1,4096}$/, 'must be 1 to 4,096 visible ASCII characters');
 
-const settings = z.strictObject({
+const members = z.strictObject({
   admin_token: token.optional(),
   admin_token_previous: token.optional(),
   verifier_token: token.optional(),
@@ -17,10 +17,31 @@ const settings = z.strictObject({
     .pipe(z.int().max(65_535, 'must be a number from 0 to 65535'))
     .default(8080),
   data_dir: z.string().min(1, 'must not be empty').default('./data'),
-  event_store: z.literal('embedded', 'must be `embedded`').default('embedded'),
-  read_models: z.literal('embedded', 'must be `embedded`').default('embedded'),
+  event_store: z
+    .string()
+    .regex(
+      /^(?:embedded|(?:esdb|kurrentdb)(?:\+discover)?:\/\/.+)$/,
+      'must be `embedded`, or a connection string: `esdb://…` or `kurrentdb://…`',
+    )
+    .default('embedded'),
+  read_models: z
+    .string()
+    .regex(
+      /^(?:embedded|mongodb(?:\+srv)?:\/\/.+)$/,
+      'must be `embedded`, or a connection string: `mongodb://…`',
+    )
+    .default('embedded'),
   log_level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 });
+
+/** A log on one machine with read models elsewhere would be two places that can each be lost without the other. */
+const settings = members.refine(
+  ({ event_store, read_models }) => event_store !== 'embedded' || read_models === 'embedded',
+  {
+    path: ['read_models'],
+    message: 'must be `embedded` where the event store is embedded',
+  },
+);
 
 /** The service's settings, checked. */
 export type Config = Readonly<z.output<typeof settings>>;

@@ -1,40 +1,20 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { ReadModelStatus } from './core/ports.ts';
 import type { RunObserver } from './core/run.ts';
 import type { RequestReport } from './http/border.ts';
 import type { Counted } from './http/services.ts';
+import { createStoreMetrics, type StoreMetrics } from './store-metrics.ts';
 
 /** OpenTelemetry's advice for HTTP durations, in seconds. */
 const httpBuckets = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
-const commitBuckets = [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
-
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** One commit of the embedded engine. */
-export type CommitReport = {
-  readonly appends: number;
-  readonly events: number;
-  readonly ms: number;
-  readonly walBytes?: number | undefined;
-};
-
-/** What is asked at each scrape. */
-export type Probes = {
-  readonly readModels: () => Promise<readonly ReadModelStatus[]>;
-  readonly head: () => Promise<string>;
-};
-
 /** The service's metrics: every name here, no label with a client's or a tenant's own text. */
-export type Metrics = {
+export type Metrics = StoreMetrics & {
   readonly request: (report: RequestReport) => void;
   readonly requestBegun: () => void;
   readonly count: (counted: Counted) => void;
   readonly run: RunObserver;
-  readonly committed: (report: CommitReport) => void;
-  readonly appendConflict: () => void;
-  /** Names what is asked at each scrape, once the stores are open. */
-  readonly watch: (probes: Probes) => void;
   readonly text: () => Promise<{ contentType: string; text: string }>;
 };
 
@@ -104,49 +84,6 @@ const createCounts = (registers: Registry[]) => {
       },
       conflicted: (command: string): void => conflicts.inc({ command }),
     },
-  };
-};
-
-const createStoreMetrics = (registers: Registry[]) => {
-  let probes: Probes | undefined;
-  const duration = new Histogram({
-    name: 'eventstore_commit_duration_seconds',
-    help: 'Time of one durable commit of the embedded engine.',
-    buckets: commitBuckets,
-    registers,
-  });
-  const appends = new Counter({ name: 'eventstore_appends_total', help: 'Appends committed.', registers });
-  const events = new Counter({ name: 'eventstore_events_total', help: 'Events committed.', registers });
-  const conflicts = new Counter({
-    name: 'eventstore_append_conflicts_total',
-    help: 'Appends that found another revision than expected.',
-    registers,
-  });
-  const wal = new Gauge({ name: 'eventstore_wal_bytes', help: 'Size of the write-ahead log.', registers });
-  const lag = new Gauge({
-    name: 'projection_lag_events',
-    help: 'Positions between the end of the log and a read model’s checkpoint.',
-    labelNames: ['projection'],
-    registers: [],
-    async collect() {
-      if (probes === undefined) return;
-      const [head, models] = await Promise.all([probes.head(), probes.readModels()]);
-      for (const { name, checkpoint } of models)
-        this.set({ projection: name }, Number(BigInt(head) - BigInt(checkpoint)));
-    },
-  });
-  for (const registry of registers) registry.registerMetric(lag);
-  return {
-    watch: (stores: Probes): void => {
-      probes = stores;
-    },
-    committed: (report: CommitReport): void => {
-      duration.observe(report.ms / 1000);
-      appends.inc(report.appends);
-      events.inc(report.events);
-      if (report.walBytes !== undefined) wal.set(report.walBytes);
-    },
-    appendConflict: (): void => conflicts.inc(),
   };
 };
 

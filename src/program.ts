@@ -1,3 +1,4 @@
+import { setTimeout as passed } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createApp, type App, type Overrides } from './app.ts';
 import { BadConfig, readConfig, type Config } from './config.ts';
@@ -5,6 +6,9 @@ import { createLog, type Log } from './log.ts';
 
 /** A stop that has not ended by then is cut, in milliseconds. */
 const stopTimeoutMs = 10_000;
+
+/** How often it is looked whether the engines are there, in milliseconds. */
+const readyEveryMs = 50;
 
 const exitCodes = { failed: 1, usage: 2 } as const;
 
@@ -91,6 +95,13 @@ const stopOnSignal = (log: Log, { die }: End): ((app: App) => void) => {
   };
 };
 
+/** Says once that traffic is welcome: engines elsewhere may come later than the service. */
+const tellReady = async ({ address, port, health }: App, { logger, flush }: Log): Promise<void> => {
+  while (!health().ready) await passed(readyEveryMs, undefined, { ref: false });
+  logger.info({ address, port }, 'ready');
+  flush();
+};
+
 /** Runs the service until a signal stops it; tests' own programs put something in the place of the real thing. */
 export const runProgram = async (overrides: Overrides = {}): Promise<void> => {
   const { config, warnings } = readSettings();
@@ -106,6 +117,7 @@ export const runProgram = async (overrides: Overrides = {}): Promise<void> => {
     stopsWith(app);
     log.logger.info({ address: app.address, port: app.port, data_dir: config.data_dir }, 'listening');
     log.flush();
+    await tellReady(app, log);
   } catch (error) {
     process.stderr.write(`keyledger: ${error instanceof Error ? error.message : String(error)}\n`);
     end.die('the start failed', error);

@@ -1,11 +1,9 @@
 import { Router } from '@koa/router';
-
-/** Whether the service can take traffic, and if not, why. */
-export type Readiness = { readonly ready: true } | { readonly ready: false; readonly reason: string };
+import type { Health } from '../core/ports.ts';
 
 /** `/healthz`, `/readyz` and `/metrics`, which need no token. */
 export const createHealth = (needs: {
-  readonly readiness: () => Readiness;
+  readonly readiness: () => Health;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
 }): Router => {
   const router = new Router({ strict: true, sensitive: true });
@@ -13,9 +11,9 @@ export const createHealth = (needs: {
     ctx.body = { status: 'up' };
   });
   router.get('/readyz', (ctx) => {
-    const readiness = needs.readiness();
-    ctx.status = readiness.ready ? 200 : 503;
-    ctx.body = readiness.ready ? { status: 'ready' } : { status: 'not ready', reason: readiness.reason };
+    const { ready, ...why } = needs.readiness();
+    ctx.status = ready ? 200 : 503;
+    ctx.body = { status: ready ? 'ready' : 'not ready', ...why };
     ctx.set('Cache-Control', 'no-store');
   });
   router.get('/metrics', async (ctx) => {

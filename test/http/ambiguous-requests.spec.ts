@@ -10,7 +10,7 @@ import {
   verifierToken,
   type Program,
 } from '../support/program.ts';
-import { exchange } from '../support/raw-socket.ts';
+import { exchange, pipeline } from '../support/raw-socket.ts';
 
 const host = 'Host: a\r\n';
 const auth = `Authorization: Bearer ${adminToken}\r\n`;
@@ -149,10 +149,11 @@ describe('a request that could mean two things', () => {
   });
 
   it('is told apart from two requests in one packet, which are answered in order', async () => {
-    const answers = await exchange(
-      program.port,
-      get('/healthz') + get('/admin/v1/tenants/ab', auth) + get('/nowhere', 'Connection: close\r\n'),
-    );
+    const answers = await pipeline(program.port, [
+      get('/healthz'),
+      get('/admin/v1/tenants/ab', auth),
+      get('/nowhere', 'Connection: close\r\n'),
+    ]);
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 404]);
   });
 

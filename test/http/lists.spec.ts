@@ -172,7 +172,7 @@ describe('lists over HTTP', () => {
         expect(new Set(all).size).to.equal(all.length);
         const pages = await pagesOf<Record<string, string>>(`${path}?limit=500`, ask);
         expect(pages.flat().map((item) => item[key])).to.deep.equal(all);
-      });
+      }).timeout(90_000);
     }
 
     it('leads through items that are left out, to those behind them', async () => {

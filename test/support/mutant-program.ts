@@ -25,11 +25,11 @@ const delaying = (real: ReadModels): ReadModels => ({
     if (name !== 'revocations') return documents;
     return {
       ...documents,
-      get: async (id) => {
-        const found = await documents.get(id);
-        const laid = found === undefined ? 0 : Date.parse((found as unknown as Tombstone).at);
-        return laid > Date.now() - lagMs ? undefined : found;
-      },
+      getMany: async (ids) =>
+        (await documents.getMany(ids)).map((found) => {
+          const laid = found === undefined ? 0 : Date.parse((found as unknown as Tombstone).at);
+          return laid > Date.now() - lagMs ? undefined : found;
+        }),
     };
   },
 });
@@ -40,17 +40,15 @@ const caching = (real: ReadModels): ReadModels => {
     ...real,
     documents: <D>(name: string): Documents<D> => {
       const documents = real.documents<D>(name);
-      return {
-        ...documents,
-        get: async (id) => {
-          const key = `${name}/${id}`;
-          const cached = cache.get(key);
-          if (cached !== undefined && cached.until > Date.now()) return cached.document as D | undefined;
-          const document = await documents.get(id);
-          cache.set(key, { until: Date.now() + lagMs, document });
-          return document;
-        },
+      const get = async (id: string): Promise<D | undefined> => {
+        const key = `${name}/${id}`;
+        const cached = cache.get(key);
+        if (cached !== undefined && cached.until > Date.now()) return cached.document as D | undefined;
+        const document = await documents.get(id);
+        cache.set(key, { until: Date.now() + lagMs, document });
+        return document;
       };
+      return { ...documents, get, getMany: (ids) => Promise.all(ids.map(get)) };
     },
   };
 };
@@ -63,5 +61,5 @@ const fatal = (error: unknown): never => {
   throw error;
 };
 const app = await createApp(config, log.logger, fatal, { readModels });
-log.logger.info({ address: app.address, port: app.port }, 'listening');
+log.logger.info({ address: app.address, port: app.port }, 'ready');
 log.flush();

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { engineSettings, leaveEngines } from './engines.ts';
 
-/** How long a program may take to listen, in milliseconds. */
+/** How long a program may take to be ready, in milliseconds. */
 const startTimeoutMs = 20_000;
 
 /** The operator's token of every program that tests start. */
@@ -39,7 +40,10 @@ export type Program = {
 export const freshFolder = (): string => mkdtempSync(join(tmpdir(), 'keyledger-test-'));
 
 /** Removes a folder that `freshFolder` made. */
-export const removeFolder = (dir: string): void => rmSync(dir, { recursive: true, force: true });
+export const removeFolder = (dir: string): void => {
+  leaveEngines(dir);
+  rmSync(dir, { recursive: true, force: true });
+};
 
 /** What a test may say about the program that it starts. */
 export type ProgramOptions = {
@@ -51,7 +55,7 @@ export type ProgramOptions = {
   readonly wrapper?: readonly string[];
 };
 
-/** Starts the program without waiting for it to listen. */
+/** Starts the program without waiting for it to listen; on the embedded engine unless `env` says other. */
 export const spawnProgram = ({
   dir,
   env = {},
@@ -73,27 +77,28 @@ export const spawnProgram = ({
   });
 };
 
-type ListeningLine = { readonly msg: 'listening'; readonly address: string; readonly port: number };
+type ReadyLine = { readonly msg: 'ready'; readonly address: string; readonly port: number };
 
-const asListening = (line: string): ListeningLine | undefined => {
+const asReady = (line: string): ReadyLine | undefined => {
   try {
-    const parsed = JSON.parse(line) as ListeningLine;
-    return parsed.msg === 'listening' ? parsed : undefined;
+    const parsed = JSON.parse(line) as ReadyLine;
+    return parsed.msg === 'ready' ? parsed : undefined;
   } catch {
     return undefined;
   }
 };
 
-/** Starts the program and waits until it listens; rejects with its output where it ends before. */
+/** Starts the program and waits until it is ready; rejects with its output where it ends before. */
 export const startProgram = async (options: ProgramOptions): Promise<Program> => {
-  const child = spawnProgram(options);
+  const env = { ...(await engineSettings(options.dir)), ...options.env };
+  const child = spawnProgram({ ...options, env });
   const written: string[] = [];
   const exited = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
   child.stderr?.on('data', (chunk) => written.push(String(chunk)));
-  const listening = new Promise<ListeningLine>((resolve) => {
+  const ready = new Promise<ReadyLine>((resolve) => {
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
       written.push(`${line}\n`);
-      const found = asListening(line);
+      const found = asReady(line);
       if (found !== undefined) resolve(found);
     });
   });
@@ -101,13 +106,13 @@ export const startProgram = async (options: ProgramOptions): Promise<Program> =>
   const failed = Promise.race([
     exited.then((code) => `ended with ${code}`),
     new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve(`did not listen within ${startTimeoutMs} ms`), startTimeoutMs);
+      timer = setTimeout(() => resolve(`was not ready within ${startTimeoutMs} ms`), startTimeoutMs);
     }),
   ]).then((why) => {
     child.kill('SIGKILL');
     throw new Error(`The program ${why}:\n${written.join('')}`);
   });
-  const { address, port } = await Promise.race([listening, failed]);
+  const { address, port } = await Promise.race([ready, failed]);
   failed.catch(() => {});
   clearTimeout(timer);
   return {

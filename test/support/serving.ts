@@ -2,6 +2,8 @@ import { pino } from 'pino';
 import { createApp, type Overrides } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { createClient, type Client } from './client.ts';
+import { engineSettings } from './engines.ts';
+import { until } from './waiting.ts';
 import {
   adminToken,
   freshFolder,
@@ -51,8 +53,10 @@ export const serveInProcess = async (dir: string, overrides: Overrides = {}): Pr
     SERVICE_CP_VERIFIER_TOKEN: verifierToken,
     SERVICE_DATA_DIR: dir,
     SERVICE_PORT: '0',
+    ...(await engineSettings(dir)),
   });
   const app = await createApp(config, pino({ level: 'silent' }), fatal, overrides);
+  await until('the service is ready', () => app.health().ready);
   const url = `http://${app.address}:${app.port}`;
   return { url, client: createClient(url), stop: () => app.stop() };
 };
