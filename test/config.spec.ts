@@ -96,6 +96,32 @@ describe('the configuration', () => {
     });
   }
 
+  it('takes connection strings of the engines, and refuses what is none without telling it', () => {
+    const servers = {
+      SERVICE_EVENT_STORE: 'kurrentdb+discover://ops:secret@one,two:2113?tls=true',
+      SERVICE_READ_MODELS: 'mongodb://ops:secret@one/ledger?replicaSet=rs0',
+    };
+    expect(readConfig(servers).config).to.include({
+      event_store: servers.SERVICE_EVENT_STORE,
+      read_models: servers.SERVICE_READ_MODELS,
+    });
+    expect(readConfig({ ...servers, SERVICE_READ_MODELS: 'embedded' }).config.read_models).to.equal(
+      'embedded',
+    );
+    const faults = faultsOf({
+      SERVICE_EVENT_STORE: 'postgres://ops:secret@one',
+      SERVICE_READ_MODELS: 'ops:secret',
+    });
+    expect(faults).to.have.length(2);
+    expect(faults.join()).not.to.contain('secret');
+  });
+
+  it('refuses remote read models of a log on one machine', () => {
+    const faults = faultsOf({ SERVICE_READ_MODELS: 'mongodb://ops:secret@one' });
+    expect(faults).to.have.length(1);
+    expect(faults[0]).to.match(/^read_models \(SERVICE_READ_MODELS\): must be `embedded`/);
+  });
+
   it('takes a port that YAML reads as a number, and an empty name of a file for none', () => {
     expect(readConfig({ SERVICE_CONFIG: '' }).config.port).to.equal(8080);
     expect(readConfig({}, file('port.yaml', 'port: 0\n')).config.port).to.equal(0);

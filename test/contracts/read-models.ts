@@ -1,6 +1,12 @@
 import { expect } from 'chai';
-import { startOfLog, type Position } from '../../src/core/event.ts';
-import type { Append, EventStore, PageRequest, ReadModels } from '../../src/core/ports.ts';
+import { startOfLog, toPosition, type Position } from '../../src/core/event.ts';
+import {
+  StoreUnavailable,
+  type Append,
+  type EventStore,
+  type PageRequest,
+  type ReadModels,
+} from '../../src/core/ports.ts';
 import { close as end, count, open, strike, tally } from '../support/tally-events.ts';
 import type { Strike, Tally } from '../support/tally-projections.ts';
 import { until } from '../support/waiting.ts';
@@ -116,8 +122,51 @@ export const readModelsContract = ({ name, open: openEngine }: ReadModelsUnderTe
         expect(await idsOf({ limit: 10, group: 'main' })).to.deep.equal(['tally-2']);
       });
 
+      it('is found among many, in the order that is asked for, with nothing for those that are not there', async () => {
+        await write(
+          open('tally-1'),
+          open('tally-2'),
+          open('tally-3'),
+          end('tally-3', 0),
+          count('tally-1', 0, 4),
+        );
+        const found = await tallies().getMany(['tally-2', 'absent', 'tally-1', 'tally-3']);
+        expect(found.map((it) => it?.id)).to.deep.equal(['tally-2', undefined, 'tally-1', undefined]);
+        expect(found[2]?.total).to.equal(4);
+        expect(await tallies().getMany([])).to.deep.equal([]);
+      });
+
       it('is unknown to a projection that does not exist', async () => {
         expect(() => readModels.documents('nothing')).to.throw('nothing');
+      });
+    });
+
+    describe('a position', () => {
+      it('is reached once what was appended up to there is read, and never goes back', async () => {
+        const start = readModels.position();
+        await write(open('tally-1'), count('tally-1', 0, 3));
+        const head = await events.head();
+        await readModels.reach(head);
+        expect(readModels.position() >= head).to.equal(true);
+        expect(start <= head).to.equal(true);
+        await readModels.reach(startOfLog);
+        expect((await tallies().get('tally-1'))?.total).to.equal(3);
+      });
+
+      it('that the log has not come to is waited for in bounds, and then refused', async () => {
+        await write(open('tally-1'));
+        const ahead = '9'.repeat(20);
+        const error = await readModels.reach(ahead).catch((it: unknown) => it);
+        expect(error).to.be.an.instanceOf(StoreUnavailable);
+      }).timeout(20_000);
+
+      it('is waited for until it is appended', async () => {
+        await write(open('tally-1'));
+        const wanted = toPosition(BigInt(await events.head()) + 1n);
+        const reached = readModels.reach(wanted);
+        await write(open('tally-2'));
+        await reached;
+        expect(await tallies().get('tally-2')).to.include({ id: 'tally-2' });
       });
     });
 
