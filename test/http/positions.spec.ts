@@ -4,10 +4,12 @@ import { serving } from '../support/serving.ts';
 
 const form = /^\d{20}$/;
 
+const positionOf = ({ headers }: { headers: Headers }): string => headers.get('x-position') ?? '';
+
+const asking = (position: string) => ({ headers: { 'X-Min-Position': position } });
+
 describe('positions over HTTP', () => {
   const { client } = serving();
-  const positionOf = ({ headers }: { headers: Headers }): string => headers.get('x-position') ?? '';
-  const asking = (position: string) => ({ headers: { 'X-Min-Position': position } });
 
   it('stand on every answer that succeeds, and rise with what is written', async () => {
     const made = await client('POST', '/admin/v1/tenants', { body: { id: 'acme' } });
