@@ -90,11 +90,13 @@ export const handlerOf = (route: Route, services: Services, authenticate: Authen
     if (answersJson && !acceptsJson(ctx)) {
       throw new RequestRefused('request.not-acceptable', 'The answer would be JSON.');
     }
+    // Where the body was here when the caller was looked at, nothing was waited for since.
+    const isWhole = ctx.req.complete;
     const { params, query, body } = await parseParts(ctx, route);
     const minPosition = minPositionOf(ctx.req);
     if (minPosition !== undefined) await services.reads.reach(minPosition);
     // A wait can be long, in which the bearer can have been ended: it is asked for once more.
-    const hasWaited = route.body !== undefined || minPosition !== undefined;
+    const hasWaited = (route.body !== undefined && !isWhole) || minPosition !== undefined;
     if (hasWaited && caller.kind === 'service_account') caller = await authenticate(ctx.req);
     const cause = causeOf(ctx.req, state.requestId, actorOf(caller));
     const request = { params, query, body, caller, cause, url: ctx.url };

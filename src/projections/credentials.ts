@@ -48,14 +48,17 @@ export const credentials = projection<Credential>({
   },
 });
 
-/** The credential of this username, whatever its status, if it belongs to this incarnation of the tenant. */
+/**
+ * The credential of this username, whatever its status, if it was minted for a tenant of this id: one that has ended
+ * since has ended the credential with it, as `statusOf` says.
+ */
 export const findCredential = async (
   reads: ReadModels,
-  incarnation: string,
+  tenantId: string,
   username: string,
 ): Promise<Credential | undefined> => {
   const credential = await reads.documents<Credential>('credentials').get(username);
-  return credential?.incarnation === incarnation ? credential : undefined;
+  return credential?.tenant_id === tenantId ? credential : undefined;
 };
 
 /** How a credential stands at `nowMs`: revoked where anything that it hangs from ended before it expired. */

@@ -59,9 +59,14 @@ export const bearers = projection<Bearer>({
   },
 });
 
+/** What an account hangs from: it ends with any of these. */
+const endsOf = ({ id, incarnation }: ServiceAccount): readonly string[] => [
+  tombstone.serviceAccount(id),
+  tombstone.tenant(incarnation),
+];
+
 const isAlive = async (reads: ReadModels, account: ServiceAccount): Promise<boolean> =>
-  (await findEnd(reads, [tombstone.serviceAccount(account.id), tombstone.tenant(account.incarnation)])) ===
-  undefined;
+  (await findEnd(reads, endsOf(account))) === undefined;
 
 /** The service account of this id, if it and its tenant are alive. */
 export const findServiceAccount = async (
@@ -87,6 +92,9 @@ export const findByBearer = async (
   const bearer = await reads.documents<Bearer>('bearers').get(digest);
   if (bearer === undefined) return undefined;
   const { service_account_id, generation } = bearer;
-  if (await isEnded(reads, [tombstone.bearer(service_account_id, generation)], nowMs)) return undefined;
-  return findServiceAccount(reads, service_account_id);
+  const account = await reads.documents<ServiceAccount>('service_accounts').get(service_account_id);
+  if (account === undefined) return undefined;
+  // Only a bearer's end can lie ahead, so that one look tells of all three.
+  const ends = [tombstone.bearer(service_account_id, generation), ...endsOf(account)];
+  return (await isEnded(reads, ends, nowMs)) ? undefined : account;
 };

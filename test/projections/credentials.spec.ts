@@ -66,7 +66,7 @@ describe('the status of a credential', () => {
     return own;
   };
   const statusAt = async (name: string, ms: number): Promise<CredentialStatus | undefined> => {
-    const found = await findCredential(joined.reads, `${name}~1`, `cred_${name}`);
+    const found = await findCredential(joined.reads, name, `cred_${name}`);
     return found === undefined ? undefined : statusOf(joined.reads, found, timeMs + ms);
   };
 
@@ -107,8 +107,11 @@ describe('the status of a credential', () => {
     await joined.grant(deleteTenant, own);
     expect(await statusAt('f', 0)).to.equal('revoked');
   });
-  it('is told only in the life of the tenant in which it was minted', async () => {
-    await arrange('g');
-    expect(await findCredential(joined.reads, 'g~2', 'cred_g')).to.equal(undefined);
+  it('is revoked for ever with the life of the tenant in which it was minted, and no other tenant has it', async () => {
+    const own = await arrange('g');
+    await joined.grant(deleteTenant, own);
+    await joined.grant(createTenant, { tenant_id: 'g', incarnation: 'g~2' });
+    expect(await statusAt('g', 0)).to.equal('revoked');
+    expect(await findCredential(joined.reads, 'f', 'cred_g')).to.equal(undefined);
   });
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findCredential, statusOf } from '../../projections/credentials.ts';
-import { findTenant, type Tenant } from '../../projections/tenants.ts';
+import { findTenant } from '../../projections/tenants.ts';
 import { findPassword } from '../../projections/users.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
@@ -32,13 +32,13 @@ const inactive: Result = { active: false };
 const noDigest = 'A'.repeat(43);
 
 const asCredential = async (
-  tenant: Tenant | undefined,
+  tenantId: string,
   username: string,
   password: string,
   { reads, secrets, clock }: Services,
 ): Promise<Result> => {
   if (!secrets.isWellFormed('tk_', password)) return inactive;
-  const found = tenant === undefined ? undefined : await findCredential(reads, tenant.incarnation, username);
+  const found = await findCredential(reads, tenantId, username);
   const matches = secrets.isSame(found?.password_digest ?? noDigest, secrets.digest(password));
   if (found === undefined || !matches) return inactive;
   if ((await statusOf(reads, found, clock())) !== 'active') return inactive;
@@ -54,11 +54,13 @@ const asCredential = async (
 };
 
 const asUser = async (
-  tenant: Tenant | undefined,
+  tenantId: string,
   username: string,
   password: string,
   { reads, passwords }: Services,
 ): Promise<Result> => {
+  // An incarnation that ends while the hash is computed is told by the second look at the user.
+  const tenant = await findTenant(reads, tenantId);
   const find = async () =>
     tenant === undefined ? undefined : findPassword(reads, tenant.incarnation, username);
   const isTooLong = Buffer.byteLength(password) > passwordBytesMax;
@@ -90,10 +92,8 @@ export const authenticateRoutes = [
     refusals: ['service.busy'],
   })(async ({ params: { id }, body: { username, password } }, services) => {
     const kind = username.startsWith('cred_') ? 'credential' : 'user';
-    // An incarnation that ended while a hash was computed is told by the second look at the user.
-    const tenant = await findTenant(services.reads, id);
     const look = kind === 'credential' ? asCredential : asUser;
-    const body = await look(tenant, username, password, services);
+    const body = await look(id, username, password, services);
     services.count({ what: 'look-up', kind, active: body.active });
     return { status: 200, body };
   }),
