@@ -1,51 +1,16 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { v7 } from 'uuid';
-import type { NewEvent } from '../src/core/event.ts';
 import type { EventStore } from '../src/core/ports.ts';
-import { codec } from '../src/events/index.ts';
 import { measureDisk, toRate, type Rate } from './disk.ts';
 import { openEngine } from './engine-folder.ts';
 import type { EngineReport } from './engine.ts';
+import { createMintedEvent } from './minted-event.ts';
 import { connectionCounts } from './operations.ts';
 import { median } from './statistics.ts';
 
-const placeholder = 'cred_placeholder';
-
-/** What a mint appends; each event takes the template's text with a username of its own, as a fresh stream. */
-const template = codec.encode(
-  {
-    type: 'CredentialMinted',
-    data: {
-      username: placeholder,
-      tenant_id: 'bench',
-      incarnation: 'bench~1',
-      service_account_id: `sa_${'0'.repeat(32)}`,
-      subject: 'nightly-report',
-      role: 'reader',
-      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
-      password_digest: 'x'.repeat(43),
-    },
-  },
-  {
-    id: v7(),
-    time: new Date().toISOString(),
-    cause: {
-      actor: `service_account:sa_${'0'.repeat(32)}`,
-      address: '127.0.0.1',
-      user_agent: null,
-      reason: null,
-      correlation_id: v7(),
-      causation_id: null,
-    },
-  },
-);
-
 const appendOne = async (events: EventStore): Promise<void> => {
-  const id = v7();
-  const username = `cred_${id.replaceAll('-', '')}`;
-  const event: NewEvent = { ...template, id, data: template.data.replace(placeholder, username) };
-  const result = await events.append({ stream: `credential-${username}`, expected: 'none', events: [event] });
+  const { stream, event } = createMintedEvent();
+  const result = await events.append({ stream, expected: 'none', events: [event] });
   if (!result.appended) throw new Error('an append to a fresh stream was refused');
 };
 

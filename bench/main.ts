@@ -5,6 +5,7 @@ import { compareSides, compareSizes } from './comparison.ts';
 import { formatEngine, measureEngine } from './engine.ts';
 import { describeMachine } from './machine.ts';
 import { readOptions, usage, type Options } from './options.ts';
+import { compareEngines } from './remote/comparison.ts';
 
 /** Where the figures go; ignored by git. */
 const resultsFolder = 'bench/results';
@@ -31,6 +32,11 @@ const run = async (options: Options, folder: string): Promise<readonly string[]>
   const client = startClient();
   const start = { folder, client };
   try {
+    if (options.engines) {
+      const engines = await compareEngines(options, start, print);
+      await save({ time: new Date().toISOString(), machine, options, engines });
+      return engines.rates.trouble;
+    }
     const sides = await compareSides(options, start);
     print('Requests per second · p50 / p99 in ms', sides.text);
     const engine = options.engine

@@ -15,6 +15,10 @@ export type Options = {
   readonly largeCredentials: number;
   /** The engine's own rate and the disk's. */
   readonly engine: boolean;
+  /** Nothing but the service on remote engines, beside their own clients. */
+  readonly engines: boolean;
+  /** How many credentials the log holds that is replayed. */
+  readonly replayedCredentials: number;
   /** The service's program. */
   readonly service: string;
 };
@@ -29,6 +33,7 @@ export const usage = `npm run bench -- [options]
   --no-engine        without the engine's and the disk's own rates
   --large            adds the table with a large store
   --credentials N    how large (1000000)
+  --engines          instead: the service on EventStoreDB and MongoDB, beside their official clients, and a replay
   --service FILE     the service's program (build/src/main.js)`;
 
 /** Reads the command line. Throws on what it does not know. */
@@ -40,6 +45,7 @@ export const readOptions = (args: readonly string[]): Options => {
     options: {
       quick: flag,
       large: flag,
+      engines: flag,
       'no-engine': flag,
       only: text,
       sides: text,
@@ -57,6 +63,8 @@ export const readOptions = (args: readonly string[]): Options => {
     large: values.large,
     largeCredentials: readNumber('--credentials', values.credentials, 1_000_000),
     engine: !values['no-engine'],
+    engines: values.engines,
+    replayedCredentials: values.quick ? 5_000 : 20_000,
     service: values.service ?? fileURLToPath(new URL('../src/main.js', import.meta.url)),
   };
 };

@@ -1,90 +1,11 @@
 import { mkdir } from 'node:fs/promises';
-import { v7 } from 'uuid';
-import { createServiceAccount } from '../src/commands/service-account.ts';
-import { createTenant } from '../src/commands/tenant.ts';
-import { mintCredential, type Minter } from '../src/commands/credential.ts';
-import { createClock } from '../src/core/clock.ts';
-import type { Cause } from '../src/core/event.ts';
-import { createRun, type Run } from '../src/core/run.ts';
-import { codec } from '../src/events/index.ts';
-import { createSecrets } from '../src/secrets/tokens.ts';
 import { openEngine } from './engine-folder.ts';
-import type { Credential } from './sides/requests.ts';
-import { tenant } from './sides/requests.ts';
+import { seed } from './seeding.ts';
 
-/** How many mints are in flight: enough to fill the engine's transactions. */
-const lanes = 512;
-/** How many credentials are printed, evenly spread over all, so that authenticate meets a store it can't cache. */
-const printedAmount = 20_000;
-const ttlSeconds = 86_400;
-
-// Fills a data folder with credentials by the service's own commands, without HTTP; prints some of them as JSON.
-const secrets = createSecrets();
-const clock = createClock();
-const cause: Cause = {
-  actor: 'system',
-  address: null,
-  user_agent: null,
-  reason: 'benchmark',
-  correlation_id: v7(),
-  causation_id: null,
-};
-
-const createMinter = async (run: Run): Promise<Minter> => {
-  const account = {
-    service_account_id: secrets.newId('sa_'),
-    tenant_id: tenant,
-    incarnation: `${tenant}~1`,
-    max_role: 'reader',
-    max_ttl_secs: ttlSeconds,
-  } as const;
-  await run(createTenant, { tenant_id: tenant }, cause);
-  const bearer_digest = secrets.fresh('sab_').digest;
-  await run(createServiceAccount, { ...account, name: 'seed', bearer_digest }, cause);
-  return account;
-};
-
-const mintOne = async (run: Run, minter: Minter): Promise<Credential> => {
-  const username = secrets.newId('cred_');
-  const { value, digest } = secrets.fresh('tk_');
-  const wish = {
-    username,
-    password_digest: digest,
-    subject: 'seed',
-    role: 'reader',
-    ttl_secs: ttlSeconds,
-  } as const;
-  const outcome = await run(mintCredential, { ...wish, minter, atMs: clock() }, cause);
-  if (!outcome.accepted) throw new Error(`minting was refused: ${outcome.detail}`);
-  return { username, password: value };
-};
-
-const seed = async (run: Run, amount: number): Promise<Credential[]> => {
-  const minter = await createMinter(run);
-  const every = Math.max(1, Math.floor(amount / printedAmount));
-  const printed: Credential[] = [];
-  let started = 0;
-  const lane = async (): Promise<void> => {
-    while (started < amount) {
-      const isPrinted = started++ % every === 0;
-      const credential = await mintOne(run, minter);
-      if (isPrinted) printed.push(credential);
-    }
-  };
-  await Promise.all(Array.from({ length: lanes }, lane));
-  return printed;
-};
-
+// Fills a data folder with credentials without HTTP; prints some of them as JSON.
 const dir = process.env['BENCH_DIR'] ?? '';
 await mkdir(dir, { recursive: true });
 const engine = await openEngine(dir);
-const run = createRun({
-  ...engine,
-  codec,
-  clock,
-  newId: v7,
-  observer: { decided: () => undefined, conflicted: () => undefined },
-});
-const credentials = await seed(run, Number(process.env['BENCH_CREDENTIALS']));
+const credentials = await seed(engine, Number(process.env['BENCH_CREDENTIALS']));
 await engine.close();
 console.log(JSON.stringify(credentials));

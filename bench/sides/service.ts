@@ -15,8 +15,7 @@ import {
 import type { Side, SideStart } from './side.ts';
 
 const usersAmount = 100;
-/** How many credentials authenticate takes in turn. */
-const poolAmount = 1_000;
+const poolAmountUsual = 1_000;
 const accountTtlSeconds = 86_400;
 
 const accountSchema = z.object({ bearer: z.string() });
@@ -27,20 +26,29 @@ export type ServiceStart = SideStart & {
   readonly program: string;
   /** Where its data is or will be. */
   readonly dataDir: string;
+  /** Where its engines are, as the service's own settings; the embedded ones where absent. */
+  readonly engines?: Readonly<Record<string, string>>;
+  /** How many credentials authenticate takes in turn; 1,000 unless told. */
+  readonly poolAmount?: number;
   /** Credentials that the store already holds, for authenticate; the tenant then exists too. */
   readonly seeded?: readonly Credential[];
 };
 
 /** The service, and its own answers, which the constant servers send too. */
-export type ServiceSide = Side & { readonly answers: Answers };
+export type ServiceSide = Side & {
+  readonly answers: Answers;
+  /** What authenticate takes in turn. */
+  readonly pool: readonly Credential[];
+};
 
 /** Starts the service and fills it through its own interface: a tenant, 100 users, a service account, credentials. */
 export const startService = async (start: ServiceStart): Promise<ServiceSide> => {
-  const { title, folder, client, program, dataDir, seeded } = start;
+  const { title, folder, client, program, dataDir, engines, seeded, poolAmount = poolAmountUsual } = start;
   const admin = randomBytes(32).toString('hex');
-  const env = { SERVICE_CP_ADMIN_TOKEN: admin, SERVICE_DATA_DIR: dataDir, SERVICE_PORT: '0' };
+  const env = { SERVICE_CP_ADMIN_TOKEN: admin, SERVICE_DATA_DIR: dataDir, SERVICE_PORT: '0', ...engines };
   const log = join(folder, `${title.replaceAll(/\W+/g, '-')}.log`);
   const server = await startServer({ program, env, log, readyPath: '/readyz' });
+  if (engines !== undefined) await leaveTenant(server.port, admin);
   const tokens = await fill(server.port, admin, seeded === undefined);
   const mint = adminRequests(tokens, []).mint;
   const mintCredentials = async (amount: number): Promise<Credential[]> =>
@@ -52,12 +60,21 @@ export const startService = async (start: ServiceStart): Promise<ServiceSide> =>
   return {
     title,
     server,
+    pool,
     answers: await observeAnswers(server.port, tokens),
     requestsFor: async (operation, amount) =>
       operation === 'revoke'
         ? { ...adminRequests(tokens, await mintCredentials(amount)).revoke, once: true }
         : standing[operation],
   };
+};
+
+/** A log that is not the run's own may know the tenant from a run before. */
+const leaveTenant = async (port: number, token: string): Promise<void> => {
+  const url = `http://127.0.0.1:${port}/admin/v1/tenants/${tenant}`;
+  const response = await fetch(url, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } });
+  await response.arrayBuffer();
+  if (!response.ok && response.status !== 404) throw new Error(`leaving the tenant: ${response.status}`);
 };
 
 const fill = async (port: number, admin: string, createsTenant: boolean): Promise<Tokens> => {
