@@ -1,6 +1,7 @@
 import { setTimeout as passed } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { createApp, type App, type Overrides } from './app.ts';
+import type { Command } from './cli/command.ts';
+import { BadUsage, readCommandLine, type Wish } from './cli/commands.ts';
 import { BadConfig, readConfig, type Config } from './config.ts';
 import { createLog, type Log } from './log.ts';
 
@@ -12,28 +13,24 @@ const readyEveryMs = 50;
 
 const exitCodes = { failed: 1, usage: 2 } as const;
 
-const usage = `Usage: keyledger [--config FILE]
-
-Starts the service. Settings come from the environment (SERVICE_CP_ADMIN_TOKEN, SERVICE_PORT, ...), then from the
-YAML file that --config or SERVICE_CONFIG names. See docs/operations.md.
-`;
-
-const readSettings = (): { config: Config; warnings: readonly string[] } => {
+/** Says in a line each what is wrong with the command line or the settings, and ends the process. */
+const orUsage = <T>(read: () => T): T => {
   try {
-    const { values } = parseArgs({
-      options: { config: { type: 'string' }, help: { type: 'boolean', short: 'h', default: false } },
-    });
-    if (values.help) {
-      process.stdout.write(usage);
-      process.exit(0);
-    }
-    return readConfig(process.env, values.config);
+    return read();
   } catch (error) {
     const lines =
       error instanceof BadConfig ? error.faults : [error instanceof Error ? error.message : String(error)];
     for (const line of lines) process.stderr.write(`keyledger: ${line}\n`);
+    if (error instanceof BadUsage) process.stderr.write('keyledger: --help says what can be asked for\n');
     process.exit(exitCodes.usage);
   }
+};
+
+const readWish = (): Exclude<Wish, { kind: 'help' }> => {
+  const wish = orUsage(() => readCommandLine(process.argv.slice(2)));
+  if (wish.kind !== 'help') return wish;
+  process.stdout.write(wish.text);
+  process.exit(0);
 };
 
 /** The one way in which the process ends before its time. */
@@ -102,9 +99,37 @@ const tellReady = async ({ address, port, health }: App, { logger, flush }: Log)
   flush();
 };
 
-/** Runs the service until a signal stops it; tests' own programs put something in the place of the real thing. */
+const tell = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** Runs a command to its end; the first signal asks it to leave things as they were, a second one ends it at once. */
+const runCommand = async ({ run }: Command, file: string, config: Config): Promise<never> => {
+  const abort = new AbortController();
+  const interrupt = (): void => {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+    abort.abort(new Error('interrupted'));
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  try {
+    const done = await run({ config, file, signal: abort.signal, tell });
+    process.stdout.write(`${done}\n`);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    tell(`keyledger: ${message.replaceAll(/\s*\n\s*/g, ' ')}`);
+    process.exit(exitCodes.failed);
+  }
+  process.exit(0);
+};
+
+/**
+ * Does what the command line asks for: without a command, runs the service until a signal stops it. Tests' own
+ * programs put something in the place of the real thing.
+ */
 export const runProgram = async (overrides: Overrides = {}): Promise<void> => {
-  const { config, warnings } = readSettings();
+  const wish = readWish();
+  const { config, warnings } = orUsage(() => readConfig(process.env, wish.config));
+  if (wish.kind === 'command') return runCommand(wish.command, wish.file, config);
   const log = createLog(config.log_level);
   const end = createEnd(log);
   process.on('uncaughtException', (error) => end.die('uncaught exception', error));

@@ -108,19 +108,25 @@ const create = (db: Database): void => {
   `);
 };
 
+/** Throws where the file is not of this program, or of a later version of it. */
+export const insistOurs = (db: Database, path: string): void => {
+  if (Number(pragma(db, 'application_id')) !== applicationId)
+    throw new Error(`${path} is not a data file of this program.`);
+  const version = Number(pragma(db, 'user_version'));
+  if (version > schemaVersion)
+    throw new Error(
+      `${path} was written by a later version of this program (schema ${version}, here ${schemaVersion}).`,
+    );
+};
+
 /** Makes an empty data file ours; refuses one that is foreign or of a later schema, and leaves it as it is. */
 export const prepareDataFile = (path: string): void => {
   const db = openDatabase(path);
   try {
     const isEmpty = db.prepare('SELECT 1 FROM sqlite_master LIMIT 1').get() === undefined;
-    const id = Number(pragma(db, 'application_id'));
-    const version = Number(pragma(db, 'user_version'));
-    if (isEmpty && id === 0 && version === 0) return create(db);
-    if (id !== applicationId) throw new Error(`${path} is not a data file of this program.`);
-    if (version > schemaVersion)
-      throw new Error(
-        `${path} was written by a later version of this program (schema ${version}, here ${schemaVersion}).`,
-      );
+    if (isEmpty && pragma(db, 'application_id') === '0' && pragma(db, 'user_version') === '0')
+      return create(db);
+    insistOurs(db, path);
   } finally {
     db.close();
   }

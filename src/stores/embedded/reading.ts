@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { dataFileName } from './folder.ts';
+import { createLog, reading } from './log.ts';
+import { insistOurs, openReading } from './schema.ts';
+
+/** The log of a data folder, for reading alone. */
+export type LogReader = Pick<ReturnType<typeof createLog>, 'readAll' | 'head'> & {
+  /** How many events the log has; looks at all of them. */
+  readonly count: () => number;
+  readonly close: () => void;
+};
+
+/**
+ * Opens a folder's log beside the process that owns the folder. Throws where there is none, and where the data file is
+ * foreign or of a later version.
+ */
+export const openLogReader = (dir: string): LogReader => {
+  const path = join(dir, dataFileName);
+  if (!existsSync(path))
+    throw new Error(`The data folder ${dir} has no ${dataFileName}: there is no log in it.`);
+  const db = openReading(path);
+  try {
+    insistOurs(db, path);
+    const log = createLog(db);
+    const counted = db.prepare<{ events: number }>('SELECT count(*) AS events FROM events');
+    return {
+      readAll: log.readAll,
+      /** As it was when it was first asked for: nobody tells this connection of a commit. */
+      head: log.head,
+      count: () => reading(() => counted.get()?.events ?? 0),
+      close: () => db.close(),
+    };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+};
