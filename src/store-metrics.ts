@@ -3,6 +3,9 @@ import type { Health, ReadModelStatus } from './core/ports.ts';
 
 const commitBuckets = [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
+/** How long a scrape waits for the engines, in milliseconds: scrapes are wanted most while one is away. */
+const probeMs = 1_000;
+
 /** What is asked at each scrape. */
 export type Probes = {
   readonly readModels: () => Promise<readonly ReadModelStatus[]>;
@@ -29,15 +32,43 @@ export type StoreMetrics = {
   readonly watch: (probes: Probes) => void;
 };
 
-/** How the read models stand, asked at each scrape; an engine that is away leaves these out, and the rest answers. */
-const registerProbes = (registers: Registry[], probes: () => Probes | undefined): void => {
-  const stopped = new Gauge({
-    name: 'projection_stopped',
-    help: '1 where a read model stands before an event that it can’t take.',
-    labelNames: ['projection'],
-    registers,
+/** What the promise answers; `undefined` where it fails, or takes longer than a scrape may. */
+const soon = async <T>(promise: Promise<T>): Promise<T | undefined> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), probeMs);
   });
-  const gauges = [
+  try {
+    return await Promise.race([promise.catch(() => undefined), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/** How the read models stand, asked at each scrape; an engine that is away leaves these out, and the rest answers. */
+const createProbeMetrics = (probes: () => Probes | undefined) => {
+  type Found = readonly [head: string, models: readonly ReadModelStatus[]];
+  let asking: Promise<Found | undefined> | undefined;
+  // One question for all that is told of one scrape.
+  const ask = (): Promise<Found | undefined> => {
+    const asked = probes();
+    if (asked === undefined) return Promise.resolve(undefined);
+    asking ??= soon(Promise.all([asked.head(), asked.readModels()])).finally(() => (asking = undefined));
+    return asking;
+  };
+  const ofEach = (name: string, help: string, valueOf: (model: ReadModelStatus, head: string) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['projection'],
+      registers: [],
+      async collect() {
+        const [head, models] = (await ask()) ?? ['', []];
+        this.reset();
+        for (const model of models) this.set({ projection: model.name }, valueOf(model, head));
+      },
+    });
+  return [
     new Gauge({
       name: 'stores_ready',
       help: '1 where the engines can take traffic, as last seen.',
@@ -47,27 +78,17 @@ const registerProbes = (registers: Registry[], probes: () => Probes | undefined)
         if (health !== undefined) this.set(health.ready ? 1 : 0);
       },
     }),
-    new Gauge({
-      name: 'projection_lag',
-      help: 'Positions between the end of the log and a read model’s checkpoint: events, on EventStoreDB bytes.',
-      labelNames: ['projection'],
-      registers: [],
-      async collect() {
-        const asked = probes();
-        if (asked === undefined) return;
-        this.reset();
-        stopped.reset();
-        const found = await Promise.all([asked.head(), asked.readModels()]).catch(() => undefined);
-        if (found === undefined) return;
-        const [head, models] = found;
-        for (const { name, checkpoint, stopped: at } of models) {
-          this.set({ projection: name }, Math.max(0, Number(BigInt(head) - BigInt(checkpoint))));
-          stopped.set({ projection: name }, at === undefined ? 0 : 1);
-        }
-      },
-    }),
+    ofEach(
+      'projection_lag',
+      'Positions between the end of the log and a read model’s checkpoint: events, on EventStoreDB bytes.',
+      ({ checkpoint }, head) => Math.max(0, Number(BigInt(head) - BigInt(checkpoint))),
+    ),
+    ofEach(
+      'projection_stopped',
+      '1 where a read model stands before an event that it can’t take.',
+      ({ stopped }) => (stopped === undefined ? 0 : 1),
+    ),
   ];
-  for (const registry of registers) for (const gauge of gauges) registry.registerMetric(gauge);
 };
 
 const createLogMetrics = (registers: Registry[]) => {
@@ -106,7 +127,8 @@ const createLogMetrics = (registers: Registry[]) => {
 /** What the engines do. */
 export const createStoreMetrics = (registers: Registry[]): StoreMetrics => {
   let probes: Probes | undefined;
-  registerProbes(registers, () => probes);
+  const gauges = createProbeMetrics(() => probes);
+  for (const registry of registers) for (const gauge of gauges) registry.registerMetric(gauge);
   const projected = new Counter({
     name: 'projected_events_total',
     help: 'Events that this node, as the one that projects, applied.',
