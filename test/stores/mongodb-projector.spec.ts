@@ -198,6 +198,39 @@ withFerretDb('the projector on MongoDB', (ferretDb) => {
       await until('nothing stands', async () => (await statusOf(second, 'tallies'))?.stopped === undefined);
     }).timeout(30_000);
 
+    it('is not ready where it is a read model of tombstones that stands, for one of them may be missing', async () => {
+      const unsafe = mended.map((it) =>
+        it.name === 'strikes'
+          ? {
+              ...it,
+              on: {
+                ...it.on,
+                Broken: () => {
+                  throw new Error('This reducer is broken.');
+                },
+              },
+            }
+          : it,
+      );
+      const first = await node({ projections: unsafe });
+      await ready(first);
+      const wish = broken('bad');
+      await events.append(wish);
+      await until('it is not ready', () => !first.health().ready);
+      const told = JSON.stringify(first.health());
+      expect(told)
+        .to.include('strikes')
+        .and.include(wish.events[2]?.id)
+        .and.include('This reducer is broken.');
+      await first.close();
+      const second = await node({ projections: mended });
+      await ready(second);
+      await until('the tombstone is laid', async () => {
+        const laid = second.readModels.documents('strikes');
+        return (await laid.get('bad')) !== undefined;
+      });
+    }).timeout(30_000);
+
     it('does so too while a read model is filled for the first time, and the others are filled', async () => {
       await events.append(strike('before', 'none', 'before', 2));
       await events.append(broken('bad'));

@@ -8,9 +8,12 @@ import { findFerretDb, startFerretDb, type FerretDb } from './ferretdb.ts';
 
 /**
  * The engines that programs under test run on, unless they name their own: by `KEYLEDGER_TEST_ENGINES` the embedded
- * one, or `servers`: the double of EventStoreDB, one for each folder, and one FerretDB with a database for each.
+ * one; `log`: the double of EventStoreDB, one for each folder, with embedded read models; or `servers`: the double, and
+ * one FerretDB with a database for each folder.
  */
-const onServers = process.env['KEYLEDGER_TEST_ENGINES'] === 'servers';
+const engines = process.env['KEYLEDGER_TEST_ENGINES'] ?? 'embedded';
+if (!['embedded', 'log', 'servers'].includes(engines))
+  throw new Error('KEYLEDGER_TEST_ENGINES names no engines.');
 
 const doubles = new Map<string, Promise<EventStoreDouble>>();
 let ferretDb: Promise<FerretDb> | undefined;
@@ -23,14 +26,13 @@ const startReadModels = async (): Promise<FerretDb> => {
 
 /** What a program is told of the engines of its folder; the same each time that it is started there. */
 export const engineSettings = async (dir: string): Promise<Readonly<Record<string, string>>> => {
-  if (!onServers) return {};
+  if (engines === 'embedded') return {};
   const starting = doubles.get(dir) ?? startEventStoreDouble({ file: join(dir, 'double.log') });
   doubles.set(dir, starting);
-  const [double, server] = await Promise.all([starting, (ferretDb ??= startReadModels())]);
-  return {
-    SERVICE_EVENT_STORE: double.connectionString,
-    SERVICE_READ_MODELS: server.url(basename(dir)),
-  };
+  const log = { SERVICE_EVENT_STORE: (await starting).connectionString };
+  if (engines === 'log') return log;
+  const server = await (ferretDb ??= startReadModels());
+  return { ...log, SERVICE_READ_MODELS: server.url(basename(dir)) };
 };
 
 /** Ends the log's server of a folder that nobody needs any more. */
@@ -52,7 +54,7 @@ export const logOf = async (dir: string): Promise<readonly StoredEvent[]> => {
   }
 };
 
-if (onServers) {
+if (engines !== 'embedded') {
   // Once for the whole run, and not for each suite.
   after(async function () {
     this.timeout(20_000);
