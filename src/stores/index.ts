@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as passed } from 'node:timers/promises';
 import type { RecordedEvent, StoredEvent } from '../core/event.ts';
-import { StoreUnavailable, type EventStore, type Health, type ReadModels } from '../core/ports.ts';
+import type { EventStore, Health, ReadModels } from '../core/ports.ts';
 import type { Projection } from '../core/projection.ts';
 import { openEmbedded, openReplica, type Observe as ObserveEmbedded } from './embedded/index.ts';
 import {
@@ -11,9 +10,7 @@ import {
   type Observe as ObserveEventStore,
 } from './eventstoredb/index.ts';
 import { openMongoDb, type Observe as ObserveMongoDb } from './mongodb/index.ts';
-
-/** How long is waited before an engine that is away at the start is asked again, in milliseconds. */
-const retryAfterMs = 500;
+import { retrying } from './retrying.ts';
 
 /** What the engines tell of their work, for metrics and the log. Must not throw. */
 export type Observe = ObserveEmbedded & ObserveEventStore & ObserveMongoDb;
@@ -48,17 +45,8 @@ export type Stores = {
 };
 
 /** Does it again as long as an engine is away: whoever starts the service need not start the engines first. */
-const untilThere = async <T>(work: () => Promise<T>, waiting: (reason: string) => void): Promise<T> => {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      waiting(error.message);
-      await passed(retryAfterMs);
-    }
-  }
-};
+const untilThere = <T>(work: () => Promise<T>, waiting: (reason: string) => void): Promise<T> =>
+  retrying(new AbortController().signal, work, ({ message }) => waiting(message));
 
 /** Ready when all are; else the first reason, else the first warning. */
 const healthOf = (all: readonly Health[]): Health =>

@@ -2,9 +2,10 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, connect, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { freePort } from './free-port.ts';
 import { until } from './waiting.ts';
 
 /** How long the server may take to listen, in milliseconds. */
@@ -40,15 +41,6 @@ export const findFerretDb = (): { readonly program: string } | { readonly missin
   return program === undefined
     ? { missing: 'skipped: install ferretdb with `sh test/support/install-ferretdb.sh`' }
     : { program };
-};
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 };
 
 const isListening = (port: number): Promise<boolean> =>

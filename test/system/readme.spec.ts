@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { freePort } from '../support/free-port.ts';
 import { freshFolder, removeFolder } from '../support/program.ts';
 import { until } from '../support/waiting.ts';
 
@@ -14,15 +14,6 @@ const shellBlocks = (): readonly string[] =>
   [...readFileSync(`${root}README.md`, 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) =>
     block.trim(),
   );
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-};
 
 describe('the README', function () {
   this.timeout(60_000);

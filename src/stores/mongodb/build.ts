@@ -5,7 +5,7 @@ import { readRow } from './client.ts';
 import { createReducer, write, type Failed } from './effects.ts';
 import type { Leading } from './leading.ts';
 import { keyOf } from './registry.ts';
-import { sleep } from './retrying.ts';
+import { sleep } from '../retrying.ts';
 
 /** How long a build waits where the log answers less than its head promised, in milliseconds. */
 const pauseMs = 50;

@@ -5,7 +5,7 @@ import { readRow } from './client.ts';
 import { createReducer, write, type Effects, type Failed } from './effects.ts';
 import { stoppedWaitMs, type Leading } from './leading.ts';
 import { keyOf } from './registry.ts';
-import { createBackOff, sleep } from './retrying.ts';
+import { createBackOff, sleep } from '../retrying.ts';
 import { LeaseLost } from './term.ts';
 
 /** Events that are applied at once. */

@@ -7,7 +7,7 @@ import { createPending } from './pending.ts';
 import { createProjector } from './projector.ts';
 import { createReadModels } from './read-models.ts';
 import { createRegistry, keyOf, type Known } from './registry.ts';
-import { retrying, sleep } from './retrying.ts';
+import { retrying, sleep } from '../retrying.ts';
 import { createWriter } from './writer.ts';
 
 export type { MongoDbOptions, Observe } from './options.ts';

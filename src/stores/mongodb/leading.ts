@@ -5,7 +5,7 @@ import type { Server } from './client.ts';
 import type { Decode, Failed } from './effects.ts';
 import type { Observe } from './options.ts';
 import { keyOf, type Registry } from './registry.ts';
-import { retrying } from './retrying.ts';
+import { retrying } from '../retrying.ts';
 import { LeaseLost, type Term } from './term.ts';
 import type { Writer } from './writer.ts';
 

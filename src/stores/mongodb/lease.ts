@@ -1,6 +1,6 @@
 import { isDuplicate, readOptions, type Server } from './client.ts';
 import type { Observe } from './options.ts';
-import { sleep } from './retrying.ts';
+import { sleep } from '../retrying.ts';
 
 /** How long a holder may be silent before another node takes over, in milliseconds. */
 const silentMs = 5_000;

@@ -5,7 +5,7 @@ import { createLeading, createTasks, stoppedWaitMs, type Leading, type Projector
 import type { Lease } from './lease.ts';
 import { rebuildWishes } from './rebuilds.ts';
 import { keyOf } from './registry.ts';
-import { createBackOff, sleep } from './retrying.ts';
+import { createBackOff, sleep } from '../retrying.ts';
 import { beginTerm, tidy } from './term.ts';
 
 /** How often it looks whether a rebuild is wanted, in milliseconds. */

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { StoreUnavailable } from '../../core/ports.ts';
 import { isDuplicate, readOptions, type Server } from './client.ts';
 import type { Registry } from './registry.ts';
-import { sleep } from './retrying.ts';
+import { sleep } from '../retrying.ts';
 
 /** How often it is looked whether a rebuild has ended, in milliseconds. */
 const lookEveryMs = 200;

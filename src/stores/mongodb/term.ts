@@ -2,7 +2,7 @@ import type { Filter } from 'mongodb';
 import type { Position } from '../../core/event.ts';
 import type { Projection } from '../../core/projection.ts';
 import type { Server } from './client.ts';
-import { retrying, sleep } from './retrying.ts';
+import { retrying, sleep } from '../retrying.ts';
 import { keyOf, unregistered, type Registered, type Registry } from './registry.ts';
 
 /** How long a collection that is live no more is still written, in milliseconds; see `registry.ts`. */

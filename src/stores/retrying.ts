@@ -1,5 +1,5 @@
 import { setTimeout as passed } from 'node:timers/promises';
-import { StoreUnavailable } from '../../core/ports.ts';
+import { StoreUnavailable } from '../core/ports.ts';
 
 const waitMsFirst = 100;
 
