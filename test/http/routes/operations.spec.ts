@@ -24,15 +24,19 @@ describe('operations over HTTP', () => {
   });
 
   it('lists every read model with its version and how far it has come', async () => {
-    const { status, body } = await client('GET', path);
-    expect(status).to.equal(200);
-    const models = body as { name: string; checkpoint: string }[];
+    type Model = { readonly name: string; readonly checkpoint: string };
+    let models: readonly Model[] = [];
+    // Of read models that follow the log, one can be a step ahead of another.
+    await until('all have come as far', async () => {
+      const { status, body } = await client('GET', path);
+      expect(status).to.equal(200);
+      models = body as readonly Model[];
+      return new Set(models.map(({ checkpoint }) => checkpoint)).size === 1;
+    });
     expect(models.map(({ name }) => name).toSorted()).to.deep.equal(names);
     for (const model of models) {
       expect(model).to.have.all.keys('name', 'version', 'checkpoint', 'rebuilding');
-      expect(model.checkpoint)
-        .to.match(/^\d{20}$/)
-        .and.to.equal(models[0]?.checkpoint);
+      expect(model.checkpoint).to.match(/^\d{20}$/);
       expect(model).to.include({ version: model.name === 'revocations' ? 2 : 1, rebuilding: null });
     }
   });
