@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
-import type { StoredEvent } from '../core/event.ts';
+import { positionForm, type StoredEvent } from '../core/event.ts';
 
 /** Raised with every change that an older program can't read. */
 const formatVersion = 1;
@@ -21,7 +21,7 @@ const eventLine = z.strictObject({
   id: z.string().regex(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/),
   stream: z.string().min(1),
   revision: z.int().min(0),
-  position: z.string().regex(/^\d{20}$/),
+  position: z.string().regex(positionForm),
   type: z.string().min(1),
   version: z.int().min(1),
   time: z.iso.datetime(),

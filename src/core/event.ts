@@ -4,6 +4,9 @@
  */
 export type Position = string;
 
+/** The form of a position. */
+export const positionForm = /^[0-9]{20}$/;
+
 /** The position before the first event. */
 export const startOfLog: Position = '0'.repeat(20);
 

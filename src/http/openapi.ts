@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
+import { positionForm } from '../core/event.ts';
 import { refusals, type RefusalCode } from '../refusals.ts';
 import { statusOfCode } from './problem.ts';
 import type { Route } from './route.ts';
@@ -53,7 +54,7 @@ const headerDocs = {
   'Retry-After': { description: 'Seconds to wait before the next try.', schema: { type: 'string' } },
   'X-Position': {
     description: 'How far the log is in this answer; give it back as `X-Min-Position` to read at least that.',
-    schema: { type: 'string', pattern: '^[0-9]{20}$' },
+    schema: { type: 'string', pattern: positionForm.source },
   },
   'X-Request-Id': {
     description: 'The request’s id: the caller’s own where it was well-formed.',
@@ -67,14 +68,10 @@ const headersOf = (status: number): readonly ('WWW-Authenticate' | 'Retry-After'
 
 /** The headers that every operation takes beside the token. */
 const requestHeaders = z.object({
-  'X-Min-Position': z
-    .string()
-    .regex(/^[0-9]{20}$/)
-    .optional()
-    .meta({
-      description:
-        'An earlier answer’s `X-Position`: the request waits, a few seconds, until it sees that; else 503.',
-    }),
+  'X-Min-Position': z.string().regex(positionForm).optional().meta({
+    description:
+      'An earlier answer’s `X-Position`: the request waits, a few seconds, until it sees that; else 503.',
+  }),
 });
 
 /** The operation's refusals, by status. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Cause, Position } from '../core/event.ts';
+import { positionForm, type Cause, type Position } from '../core/event.ts';
 import { RequestRefused, type InputError } from './problem.ts';
 
 /** Longer user agents are cut. */
@@ -100,9 +100,6 @@ const reasonOf = (request: IncomingMessage): string | null => {
   const sent = request.headers['x-reason'];
   return typeof sent !== 'string' || sent === '' ? null : textOf(sent);
 };
-
-/** The form of a position, which clients give back as they got it. */
-const positionForm = /^\d{20}$/;
 
 /** The position that a read has to have come to before it is answered (`X-Min-Position`), where one is asked for. */
 export const minPositionOf = (request: IncomingMessage): Position | undefined => {

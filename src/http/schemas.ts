@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { positionForm } from '../core/event.ts';
 import { pageItemsMax } from '../core/ports.ts';
 
 /** Text without control characters or lone surrogates, counted in characters. */
@@ -81,7 +82,7 @@ export const listQuery = z.strictObject({
     }),
   cursor: z
     .string()
-    .regex(/^[0-9]{20}$/, 'Must be a cursor that the service gave.')
+    .regex(positionForm, 'Must be a cursor that the service gave.')
     .optional()
     .meta({ description: 'Where the page starts, from the Link header of the page before. Opaque.' }),
   order: z.enum(['asc', 'desc']).default('asc').meta({ description: 'By creation; `asc` is oldest first.' }),

@@ -11,18 +11,23 @@ import { until } from '../support/waiting.ts';
 /** How long the service may take to be ready once its engine is there, in milliseconds. */
 const readyMs = 20_000;
 
+/** Starts the service on an event store that is not there, without waiting for it. */
+const startEarly = async () => {
+  const dir = freshFolder();
+  const [port, logPort] = [await freePort(), await freePort()];
+  const service = spawnProgram({
+    dir,
+    env: { SERVICE_PORT: String(port), SERVICE_EVENT_STORE: `esdb://127.0.0.1:${logPort}?tls=false` },
+  });
+  service.stdout?.resume();
+  service.stderr?.resume();
+  const exited = once(service, 'exit');
+  return { dir, logPort, service, exited, client: createClient(`http://127.0.0.1:${port}`) };
+};
+
 describe('a service that is started before its event store', () => {
   it('listens, says what it waits for, and goes on by itself when it is there', async () => {
-    const dir = freshFolder();
-    const [port, logPort] = [await freePort(), await freePort()];
-    const service = spawnProgram({
-      dir,
-      env: { SERVICE_PORT: String(port), SERVICE_EVENT_STORE: `esdb://127.0.0.1:${logPort}?tls=false` },
-    });
-    const exited = once(service, 'exit');
-    service.stdout?.resume();
-    service.stderr?.resume();
-    const client = createClient(`http://127.0.0.1:${port}`);
+    const { dir, logPort, service, exited, client } = await startEarly();
     const readyz = () => client('GET', '/readyz', { token: null });
     let eventStore: EventStoreProcess | undefined;
     try {
@@ -50,15 +55,7 @@ describe('a service that is started before its event store', () => {
   }).timeout(60_000);
 
   it('ends at once, and with success, when it is told to stop while it waits', async () => {
-    const dir = freshFolder();
-    const [port, logPort] = [await freePort(), await freePort()];
-    const service = spawnProgram({
-      dir,
-      env: { SERVICE_PORT: String(port), SERVICE_EVENT_STORE: `esdb://127.0.0.1:${logPort}?tls=false` },
-    });
-    const exited = once(service, 'exit');
-    service.stdout?.resume();
-    const client = createClient(`http://127.0.0.1:${port}`);
+    const { dir, service, exited, client } = await startEarly();
     try {
       await until(
         'it listens',

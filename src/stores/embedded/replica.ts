@@ -1,5 +1,5 @@
 import { setTimeout as passed } from 'node:timers/promises';
-import { startOfLog, type Position, type StoredEvent } from '../../core/event.ts';
+import { startOfLog, toPosition, type Position, type StoredEvent } from '../../core/event.ts';
 import {
   readPageEventsMax,
   StoreUnavailable,
@@ -84,7 +84,7 @@ export const openReplica = async (
   /** Refuses a folder whose copy is of another log: its last event must stand at the same place there. */
   const compare = async (): Promise<void> => {
     if (at === startOfLog) return;
-    const before = String(BigInt(at) - 1n).padStart(at.length, '0');
+    const before = toPosition(BigInt(at) - 1n);
     const [there] = await source.readAll(before, 1);
     const [here] = await engine.events.readAll(before, 1);
     if (there?.id === here?.id) return;
