@@ -65,9 +65,17 @@ export type PageText = {
   readonly last?: Position;
 };
 
+/**
+ * A document with the revision of the last event that it took. Where a `stream` projection handles every type of its
+ * stream's events, that is the stream's own; tombstones hang from no one stream, and their number says nothing.
+ */
+export type Revised<D> = { readonly document: D; readonly revision: number };
+
 /** One read model's documents. What is answered is shared: nobody may change it. */
 export type Documents<D> = {
   get(id: string): Promise<D | undefined>;
+  /** The document and its revision, both of one moment; `undefined` where there is none. */
+  getWithRevision(id: string): Promise<Revised<D> | undefined>;
   /** The documents of these ids, in their order, in one round trip to the engine; `undefined` where there is none. */
   getMany(ids: readonly string[]): Promise<readonly (D | undefined)[]>;
   /** In order of creation, oldest first unless `order` is `desc`. */

@@ -33,6 +33,7 @@ export const readModelsContract = ({ name, open: openEngine }: ReadModelsUnderTe
     afterEach(() => close());
 
     const tallies = () => readModels.documents<Tally>('tallies');
+    const revised = (id: string) => tallies().getWithRevision(id);
     const strikes = () => readModels.documents<Strike>('strikes');
     /** Appends, and settles as a command does before it answers. */
     const write = async (...appends: readonly Append[]): Promise<void> => {
@@ -136,6 +137,47 @@ export const readModelsContract = ({ name, open: openEngine }: ReadModelsUnderTe
         expect(await tallies().getMany([])).to.deep.equal([]);
       });
 
+      it('tells with it the revision of the last event that it took, from the moment its command is settled', async () => {
+        expect(await revised('tally-1')).to.equal(undefined);
+        await write(open('tally-1'));
+        expect(await revised('tally-1')).to.deep.equal({
+          document: { id: 'tally-1', list: 'main', total: 0 },
+          revision: 0,
+        });
+        for (let n = 0; n < 10; n++) {
+          await write(count('tally-1', n));
+          expect(await tallies().get('tally-1')).to.deep.equal((await revised('tally-1'))?.document);
+          expect(await revised('tally-1')).to.deep.include({ revision: n + 1 });
+          expect((await revised('tally-1'))?.document.total).to.equal(n + 1);
+        }
+        await write({
+          stream: 'tally-1',
+          expected: 10,
+          events: [tally('Counted', { by: 1 }), tally('Counted', { by: 1 })],
+        });
+        expect(await revised('tally-1')).to.deep.include({ revision: 12 });
+        // A settling that comes late takes nothing back.
+        await readModels.settle((await events.readStream('tally-1')).slice(0, 2));
+        expect(await revised('tally-1')).to.deep.include({ revision: 12 });
+      });
+
+      it('raises its revision also where the event leaves it as it was', async () => {
+        await write(open('tally-1'), count('tally-1', 0, 0));
+        expect(await revised('tally-1')).to.deep.equal({
+          document: { id: 'tally-1', list: 'main', total: 0 },
+          revision: 1,
+        });
+      });
+
+      it('has no revision once it is gone, and a higher one where it comes anew', async () => {
+        await write(open('tally-1'), count('tally-1', 0));
+        expect(await revised('tally-1')).to.deep.include({ revision: 1 });
+        await write(end('tally-1', 1));
+        expect(await revised('tally-1')).to.equal(undefined);
+        await write({ stream: 'tally-1', expected: 2, events: [tally('Opened', {})] });
+        expect(await revised('tally-1')).to.deep.include({ revision: 3 });
+      });
+
       it('is unknown to a projection that does not exist', async () => {
         expect(() => readModels.documents('nothing')).to.throw('nothing');
       });
@@ -177,6 +219,8 @@ export const readModelsContract = ({ name, open: openEngine }: ReadModelsUnderTe
         await readModels.settle(await events.readStream('c'));
         expect(await strikes().get('x')).to.deep.equal({ at: 3 });
         expect(await strikes().get('x/too')).to.deep.equal({ at: 5 });
+        expect((await strikes().getWithRevision('x'))?.document).to.deep.equal({ at: 3 });
+        expect(await strikes().getWithRevision('y')).to.equal(undefined);
       });
 
       it('never goes, whatever its projection says', async () => {
@@ -270,6 +314,18 @@ export const readModelsContract = ({ name, open: openEngine }: ReadModelsUnderTe
         await readModels.rebuild('tallies');
         expect(await contents()).to.deep.equal(wanted);
       }).timeout(60_000);
+
+      it('leaves every document its revision, and what is gone without one', async () => {
+        await write(open('tally-1'), count('tally-1', 0, 4), count('tally-1', 1, 5));
+        await write(open('tally-2'), end('tally-2', 0));
+        const before = await revised('tally-1');
+        expect(before).to.deep.include({ revision: 2 });
+        await readModels.rebuild('tallies');
+        expect(await revised('tally-1')).to.deep.equal(before);
+        expect(await revised('tally-2')).to.equal(undefined);
+        await write(count('tally-1', 2));
+        expect(await revised('tally-1')).to.deep.include({ revision: 3 });
+      });
 
       it('asked for twice at once is one, and shows in the status until it is done', async () => {
         await write(open('tally-1'));

@@ -68,6 +68,7 @@ withFerretDb('the read models, when MongoDB is away', (ferretDb) => {
           tallies(one).get('a'),
           tallies(one).page({ limit: 10 }),
           tallies(one).pageText({ limit: 10 }),
+          tallies(one).getWithRevision('a'),
           strikes(one).get('new'),
           one.readModels.status(),
           one.readModels.rebuild('tallies'),
@@ -81,6 +82,7 @@ withFerretDb('the read models, when MongoDB is away', (ferretDb) => {
       await until('both are back', () => one.health().ready && other.health().ready, backMs);
       // What this node could not write it refuses all the same; others can't know, and the command was not answered.
       expect(await strikes(one).get('new')).to.deep.equal({ at: 7 });
+      expect((await strikes(one).getWithRevision('new'))?.document).to.deep.equal({ at: 7 });
       expect(await strikes(one).get('old')).to.deep.equal({ at: 1 });
       events.flow();
       await until(
@@ -93,6 +95,7 @@ withFerretDb('the read models, when MongoDB is away', (ferretDb) => {
       );
       for (const it of [one, other]) {
         expect((await tallies(it).get('a'))?.total).to.equal(5);
+        expect((await tallies(it).getWithRevision('a'))?.revision).to.equal(1);
         expect(await strikes(it).get('new')).to.deep.equal({ at: 7 });
       }
     }).timeout(90_000);

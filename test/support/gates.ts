@@ -52,6 +52,10 @@ export const createGates = (): Gates => {
             await pass();
             return documents.get(id);
           },
+          getWithRevision: async (id) => {
+            await pass();
+            return documents.getWithRevision(id);
+          },
           getMany: async (ids) => {
             await pass();
             return documents.getMany(ids);

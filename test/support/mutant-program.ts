@@ -1,6 +1,6 @@
 import { createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
-import type { Documents, ReadModels } from '../../src/core/ports.ts';
+import type { Documents, ReadModels, Revised } from '../../src/core/ports.ts';
 import { createLog } from '../../src/log.ts';
 import type { Tombstone } from '../../src/projections/revocations.ts';
 
@@ -35,20 +35,21 @@ const delaying = (real: ReadModels): ReadModels => ({
 });
 
 const caching = (real: ReadModels): ReadModels => {
-  const cache = new Map<string, { readonly until: number; readonly document: unknown }>();
+  const cache = new Map<string, { readonly until: number; readonly found: unknown }>();
   return {
     ...real,
     documents: <D>(name: string): Documents<D> => {
       const documents = real.documents<D>(name);
-      const get = async (id: string): Promise<D | undefined> => {
+      const getWithRevision = async (id: string): Promise<Revised<D> | undefined> => {
         const key = `${name}/${id}`;
         const cached = cache.get(key);
-        if (cached !== undefined && cached.until > Date.now()) return cached.document as D | undefined;
-        const document = await documents.get(id);
-        cache.set(key, { until: Date.now() + lagMs, document });
-        return document;
+        if (cached !== undefined && cached.until > Date.now()) return cached.found as Revised<D> | undefined;
+        const found = await documents.getWithRevision(id);
+        cache.set(key, { until: Date.now() + lagMs, found });
+        return found;
       };
-      return { ...documents, get, getMany: (ids) => Promise.all(ids.map(get)) };
+      const get = async (id: string): Promise<D | undefined> => (await getWithRevision(id))?.document;
+      return { ...documents, get, getWithRevision, getMany: (ids) => Promise.all(ids.map(get)) };
     },
   };
 };

@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { toPosition } from '../../core/event.ts';
-import { pageItemsMax, type Documents, type PageRequest } from '../../core/ports.ts';
+import { pageItemsMax, type Documents, type PageRequest, type Revised } from '../../core/ports.ts';
 import { reading } from './log.ts';
 import type { Database, SqlValue, Statement } from './sqlite.ts';
 
+type Row = { readonly revision: number; readonly body: string };
 type ItemRow = { readonly created: number; readonly body: string };
 type TextRow = { readonly text: string | null; readonly count: number; readonly last: number | null };
 type PageStatements = { readonly items: Statement<ItemRow>; readonly text: Statement<TextRow> };
@@ -37,7 +38,7 @@ const inBothOrders = (db: Database, table: string, list: 'grp' | 'sub' | undefin
 });
 
 const prepareTable = (db: Database, table: string) => ({
-  get: db.prepare<{ body: string }>(`SELECT body FROM ${table} WHERE id = ? AND gone = 0`),
+  get: db.prepare<Row>(`SELECT revision, body FROM ${table} WHERE id = ? AND gone = 0`),
   all: inBothOrders(db, table, undefined),
   group: inBothOrders(db, table, 'grp'),
   subgroup: inBothOrders(db, table, 'sub'),
@@ -57,27 +58,29 @@ export const createDocuments = (db: Database, table: string, cacheEntriesMax: nu
   let statements = prepareTable(db, table);
   // Reads are synchronous, so no fill is ever under way while a commit empties the cache: what was read before the
   // commit is in the cache by then and dropped, what is read after it is new.
-  const cache = new LRUCache<string, { readonly document: unknown } | typeof absent>({
+  const cache = new LRUCache<string, Revised<unknown> | typeof absent>({
     max: cacheEntriesMax,
   });
 
-  const read = (id: string): unknown => {
+  const read = (id: string): Revised<unknown> | undefined => {
     const row = reading(() => statements.get.get(id));
-    const document: unknown = row === undefined ? undefined : JSON.parse(row.body);
-    cache.set(id, row === undefined ? absent : { document });
-    return document;
+    const found = row === undefined ? undefined : { document: JSON.parse(row.body), revision: row.revision };
+    cache.set(id, found ?? absent);
+    return found;
   };
   const statementsOf = ({ group, subgroup, order = 'asc' }: PageRequest): PageStatements =>
     statements[subgroup !== undefined ? 'subgroup' : group !== undefined ? 'group' : 'all'][order];
 
-  const get = (id: string): unknown => {
+  const find = (id: string): Revised<unknown> | undefined => {
     const cached = cache.get(id);
     if (cached === undefined) return read(id);
-    return cached === absent ? undefined : cached.document;
+    return cached === absent ? undefined : cached;
   };
+  const get = (id: string): unknown => find(id)?.document;
 
   const documents: Documents<unknown> = {
     get: async (id) => get(id),
+    getWithRevision: async (id) => find(id),
     getMany: async (ids) => ids.map(get),
     page: async (request) => {
       const values = pageValues(request);

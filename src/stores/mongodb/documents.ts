@@ -40,6 +40,13 @@ export const createDocuments = (
   };
   return {
     get: (id) => onLive(key, async (live) => over(id, parsed((await readRow(server, live, id))?.b))),
+    getWithRevision: (id) =>
+      onLive(key, async (live) => {
+        const row = await readRow(server, live, id);
+        const document = over(id, parsed(row?.b));
+        // Only tombstones can be there without a row, and what is laid over them has no revision of its own.
+        return document === undefined ? undefined : { document, revision: row?.r ?? 0 };
+      }),
     getMany: (ids) =>
       onLive(key, async (live) => {
         const rows = await server.call('Reading documents', () =>
