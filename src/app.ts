@@ -9,13 +9,15 @@ import type { Clock, Health, ReadModels } from './core/ports.ts';
 import { createRun } from './core/run.ts';
 import { codec } from './events/index.ts';
 import { createApidoc } from './http/apidoc.ts';
-import { createAuthenticate } from './http/authentication.ts';
+import { adminApi, workspaceApi } from './http/api.ts';
+import { createKeyAuthentication, createTokenAuthentication } from './http/authentication.ts';
 import type { BorderNeeds } from './http/border.ts';
+import { createClientAddress } from './http/client-address.ts';
 import { createHealth } from './http/health.ts';
 import { mount } from './http/mount.ts';
-import { adminDocument } from './http/openapi.ts';
+import { createKeyUse } from './http/key-use.ts';
+import { apiDocument } from './http/openapi.ts';
 import { createProblemPages } from './http/pages/problems.ts';
-import { adminRoutes } from './http/routes/index.ts';
 import { serve } from './http/serve.ts';
 import type { Services } from './http/services.ts';
 import { mountStarting } from './http/starting.ts';
@@ -149,6 +151,10 @@ const joinServices = async (
         (err: unknown) => logger.error({ projection, err }, 'rebuild failed'),
       );
     },
+    keyUse: createKeyUse(run, clock, (err) => {
+      metrics.stores.failed({ task: 'noting the use of an API key' });
+      logger.warn({ err }, 'the use of an API key could not be noted');
+    }),
     count: metrics.count,
   };
 };
@@ -164,18 +170,25 @@ const joinHttp = (
   mount({
     ...border,
     services,
-    authenticate: createAuthenticate(
+    apis: [
       {
-        admin: config.admin_token,
-        adminPrevious: config.admin_token_previous,
-        verifier: config.verifier_token,
+        ...adminApi,
+        authenticate: createTokenAuthentication(
+          {
+            admin: config.admin_token,
+            adminPrevious: config.admin_token_previous,
+            verifier: config.verifier_token,
+          },
+          services,
+        ),
       },
-      services,
-    ),
-    routes: adminRoutes,
+      { ...workspaceApi, authenticate: createKeyAuthentication(services) },
+    ],
     others: [
       createHealth({ readiness, metrics: metrics.text }),
-      createApidoc({ admin: adminDocument(adminRoutes, version) }),
+      createApidoc(
+        Object.fromEntries([workspaceApi, adminApi].map((api) => [api.name, apiDocument(api, version)])),
+      ),
       createProblemPages(),
     ],
   });
@@ -200,6 +213,7 @@ export const createApp = async (
       logOne(report);
     },
     isStopping: () => isStopping,
+    addressOf: createClientAddress(config.trusted_proxies),
   };
   let waitsFor = 'starting';
   let answer = mountStarting({ ...border, reason: () => waitsFor }).callback();
@@ -224,6 +238,7 @@ export const createApp = async (
       isStopping = true;
       await listening.stop();
       await services.passwords.drain();
+      await services.keyUse.drain();
       await stores.close();
     };
     const halt = async (): Promise<void> => {

@@ -1,9 +1,40 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import proxyAddr from 'proxy-addr';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 
 /** A token as a header can carry it. */
 const token = z.string().regex(/^[\u0021-\u007e]{1,4096}$/, 'must be 1 to 4,096 visible ASCII characters');
+
+/** The most proxies that may be named: each is looked at for each address that a request came by. */
+const trustedProxiesMax = 100;
+
+/** Names of blocks of addresses that `proxy-addr` knows. */
+const proxyNames: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal']);
+
+/** Asked beside `compile`, which takes `10` for 0.0.0.10. */
+const isProxy = (entry: string): boolean => {
+  const [address = ''] = entry.split('/', 1);
+  if (!proxyNames.has(entry) && (isIP(address) === 0 || address.includes('%'))) return false;
+  try {
+    proxyAddr.compile(entry);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const trustedProxies = z
+  .string('must be text')
+  .transform((text) => (text.trim() === '' ? [] : text.split(',').map((entry) => entry.trim())))
+  .refine((entries) => entries.every(isProxy), {
+    message:
+      'must be IP addresses, CIDR blocks, `loopback`, `linklocal` or `uniquelocal`, separated by commas',
+    abort: true,
+  })
+  .refine((entries) => entries.length <= trustedProxiesMax, `must name at most ${trustedProxiesMax}`)
+  .readonly();
 
 const members = z.strictObject({
   admin_token: token.optional(),
@@ -31,6 +62,7 @@ const members = z.strictObject({
       'must be `embedded`, or a connection string: `mongodb://…`',
     )
     .default('embedded'),
+  trusted_proxies: trustedProxies.default([]),
   log_level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 });
 
@@ -58,6 +90,7 @@ const environmentNames: { readonly [K in keyof Config]-?: string } = {
   data_dir: 'SERVICE_DATA_DIR',
   event_store: 'SERVICE_EVENT_STORE',
   read_models: 'SERVICE_READ_MODELS',
+  trusted_proxies: 'SERVICE_TRUSTED_PROXIES',
   log_level: 'SERVICE_LOG_LEVEL',
 };
 

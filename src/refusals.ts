@@ -8,8 +8,10 @@ export type RefusalKind =
   | 'not-acceptable'
   | 'timeout'
   | 'conflict'
+  | 'precondition'
   | 'too-large'
   | 'unsupported'
+  | 'too-many'
   | 'headers-too-large'
   | 'internal'
   | 'unavailable';
@@ -138,6 +140,101 @@ export const refusals = {
     kind: 'invalid',
     title: 'The time to live is above what the account may mint',
     help: 'Ask for a `ttl_secs` up to the account’s `max_ttl_secs`.',
+  },
+  'api-key.missing': {
+    kind: 'unauthenticated',
+    title: 'No API key was sent',
+    help: 'Send the header `X-API-Key: <key>`. A signed-in user makes keys in the web interface, under API Keys.',
+  },
+  'api-key.malformed': {
+    kind: 'unauthenticated',
+    title: 'This is no API key',
+    help: 'A key starts with `svc_` and ends with a checksum, and the checksum is wrong: the key is mistyped or cut off. Copy it again.',
+  },
+  'api-key.unknown': {
+    kind: 'unauthenticated',
+    title: 'The API key is not known',
+    help: 'This service never gave the key out: look whether it is for another instance.',
+  },
+  'api-key.expired': {
+    kind: 'unauthenticated',
+    title: 'The API key has expired',
+    help: 'Make another key in the web interface, under API Keys.',
+  },
+  'api-key.revoked': {
+    kind: 'unauthenticated',
+    title: 'The API key is revoked',
+    help: 'The key was revoked or rolled, or its workspace was deleted. Use the key that took its place, or make another one.',
+  },
+  'api-key.exists': {
+    kind: 'conflict',
+    title: 'The API key exists already',
+    help: 'The generated id was taken, which chance makes all but impossible. Try again.',
+  },
+  'api-key.not-found': {
+    kind: 'missing',
+    title: 'There is no such API key',
+    help: 'No key of this id was ever made in this workspace, or it is not yours to see.',
+  },
+  'api-key.not-yours': {
+    kind: 'forbidden',
+    title: 'Somebody else made this API key',
+    help: 'A user may roll and revoke the keys that they made; an admin of the workspace may all.',
+  },
+  'api-key.role-above-own': {
+    kind: 'forbidden',
+    title: 'The role is above your own',
+    help: 'Ask for a role up to your own.',
+  },
+  'api-key.expiry-in-past': {
+    kind: 'invalid',
+    title: 'The expiry lies in the past',
+    help: 'A date without a time ends at that day’s end, UTC. Ask for one in the future, or leave it out.',
+  },
+  'api-key.ended': {
+    kind: 'conflict',
+    title: 'The API key works no more',
+    help: 'A key that is revoked or has expired can’t be rolled: make another one.',
+  },
+  'session.exists': {
+    kind: 'conflict',
+    title: 'The session exists already',
+    help: 'The generated id was taken, which chance makes all but impossible. Sign in again.',
+  },
+  'agent.unknown': {
+    kind: 'missing',
+    title: 'There is no such agent',
+    help: 'It was never created in this workspace, or it has been deleted.',
+  },
+  'thread.unknown': {
+    kind: 'missing',
+    title: 'There is no such thread',
+    help: 'It was never created in this workspace, or it has been deleted.',
+  },
+  'thread.agent-unknown': {
+    kind: 'invalid',
+    title: 'The thread names an agent that there is not',
+    help: 'Give the `agent_id` of an agent of the same workspace, or leave it out.',
+  },
+  'workflow.unknown': {
+    kind: 'missing',
+    title: 'There is no such workflow',
+    help: 'It was never created in this workspace, or it has been deleted.',
+  },
+  'resource.exists': {
+    kind: 'conflict',
+    title: 'The resource exists already',
+    help: 'The generated id was taken, which chance makes all but impossible. Try again.',
+  },
+  'resource.changed': {
+    kind: 'precondition',
+    title: 'The resource has been changed since',
+    help: 'The `If-Match` header names an older revision. Get the resource again, look at what changed, and send the change with its new `ETag`.',
+  },
+  'resource.metadata-too-large': {
+    kind: 'invalid',
+    title: 'The metadata is too large',
+    help: 'The metadata of a resource may have up to 16 KiB as JSON.',
   },
   'projection.unknown': {
     kind: 'missing',

@@ -14,6 +14,9 @@ const faultsOf = (env: NodeJS.ProcessEnv, path?: string): readonly string[] => {
   return [];
 };
 
+const proxies = (text: string): readonly string[] =>
+  readConfig({ SERVICE_TRUSTED_PROXIES: text }).config.trusted_proxies;
+
 describe('the configuration', () => {
   const dir = freshFolder();
   after(() => removeFolder(dir));
@@ -30,6 +33,7 @@ describe('the configuration', () => {
       data_dir: './data',
       event_store: 'embedded',
       read_models: 'embedded',
+      trusted_proxies: [],
       log_level: 'info',
     });
   });
@@ -115,6 +119,44 @@ describe('the configuration', () => {
     expect(faults).to.have.length(2);
     expect(faults.join()).not.to.contain('secret');
   });
+
+  it('takes trusted proxies as addresses, blocks and names, from the environment and from the file', () => {
+    expect(proxies('127.0.0.1')).to.deep.equal(['127.0.0.1']);
+    expect(proxies(' loopback , 10.0.0.0/8,2001:db8::/32, uniquelocal,linklocal ')).to.deep.equal([
+      'loopback',
+      '10.0.0.0/8',
+      '2001:db8::/32',
+      'uniquelocal',
+      'linklocal',
+    ]);
+    expect(proxies('')).to.deep.equal([]);
+    const path = file('proxies.yaml', 'trusted_proxies: 192.0.2.1, loopback\n');
+    expect(readConfig({}, path).config.trusted_proxies).to.deep.equal(['192.0.2.1', 'loopback']);
+  });
+
+  for (const text of [
+    'proxy.example',
+    'loopback,,10.0.0.1',
+    '10.0.0.1;10.0.0.2',
+    '10',
+    '127.1',
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    '0.0.0.0/0',
+    '10.0.0.0/8/8',
+    '::/129',
+    'fe80::1%eth0',
+    'all',
+    'constructor',
+    Array.from({ length: 101 }, (_, n) => `10.0.0.${n}`).join(),
+  ]) {
+    it(`refuses trusted proxies that are none, in one line: ${text.slice(0, 30)}`, () => {
+      const faults = faultsOf({ SERVICE_TRUSTED_PROXIES: text });
+      expect(faults).to.have.length(1);
+      expect(faults[0]).to.match(/^trusted_proxies \(SERVICE_TRUSTED_PROXIES\): must [^\n]+$/);
+      expect(faults[0]).not.to.contain(text);
+    });
+  }
 
   it('refuses remote read models of a log on one machine', () => {
     const faults = faultsOf({ SERVICE_READ_MODELS: 'mongodb://ops:secret@one' });

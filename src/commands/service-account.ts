@@ -1,11 +1,7 @@
 import { accept, command, refuse, type Fold } from '../core/command.ts';
 import type { Role } from '../events/fields.ts';
 import type { ServiceAccountFact } from '../events/service-account.ts';
-
-/** The most earlier bearers that may still work beside the newest; a further rotation ends the oldest at once. */
-export const gracedBearersMax = 8;
-
-type Bearer = { readonly generation: number; readonly until: string };
+import { nextGeneration, type Generations } from './generations.ts';
 
 /** A service account as its bearers make it: `graced` are the earlier generations that may still work. */
 type ServiceAccount =
@@ -16,13 +12,11 @@ type ServiceAccount =
       readonly incarnation: string;
       readonly credentials: 'revoke' | 'keep';
     }
-  | {
+  | (Generations & {
       readonly status: 'alive';
       readonly tenant_id: string;
       readonly incarnation: string;
-      readonly generation: number;
-      readonly graced: readonly Bearer[];
-    };
+    });
 
 /** Asks for a service account; id and bearer are fresh, and of the bearer only the digest comes here. */
 export type CreateServiceAccount = {
@@ -93,31 +87,20 @@ export const rotateBearer = command({
   fold: serviceAccount,
   decide: ({ service_account_id, bearer_digest, grace_secs, atMs }: RotateBearer, state) => {
     if (state.status !== 'alive') return unknown(service_account_id);
-    const { tenant_id, incarnation, generation, graced } = state;
-    const graceEnd = new Date(atMs + grace_secs * 1000).toISOString();
-    const now = new Date(atMs).toISOString();
-    const stillWorking = [...graced.filter(({ until }) => until > now), { generation, until: graceEnd }];
-    const ends = stillWorking.map((bearer, at) => ({
-      generation: bearer.generation,
-      until: stillWorking.length - at > gracedBearersMax ? now : earlier(bearer.until, graceEnd),
-    }));
+    const { tenant_id, incarnation } = state;
     return accept({
       type: 'ServiceAccountBearerRotated',
       data: {
         service_account_id,
         tenant_id,
         incarnation,
-        generation: generation + 1,
         bearer_digest,
         grace_secs,
-        ends,
+        ...nextGeneration(state, grace_secs, atMs),
       },
     });
   },
 });
-
-/** Both ISO 8601 in UTC of one width, so that text order is time order. */
-const earlier = (a: string, b: string): string => (a < b ? a : b);
 
 /** Ends a service account; one that is not there has ended already. */
 export const deleteServiceAccount = command({

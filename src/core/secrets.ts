@@ -12,11 +12,14 @@ export type Secrets = {
   /** Compares two digests in constant time. */
   isSame(digest: string, other: string): boolean;
   /** A new id of that kind, in order of time, so that neighbours in time are neighbours in every index. */
-  newId(prefix?: 'sa_' | 'cred_'): string;
+  newId(prefix?: IdPrefix): string;
 };
 
 /** What a secret is for, told by how it starts. */
-export type SecretPrefix = 'sab_' | 'tk_' | 'svc_';
+export type SecretPrefix = 'sab_' | 'tk_' | 'svc_' | 'ses_';
+
+/** What an id is of, told by how it starts. */
+export type IdPrefix = 'sa_' | 'cred_' | 'key_' | 'agent_' | 'thread_' | 'workflow_';
 
 /** Too many passwords are being hashed: the request may be tried again. */
 export class TooManyHashes extends Error {

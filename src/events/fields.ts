@@ -23,3 +23,6 @@ export const digest = z.string().length(43);
 
 /** The ids of the tenant that something belongs to. */
 export const ofTenant = { tenant_id: z.string(), incarnation };
+
+/** Generations of a secret that may still work beside the newest, and until when each may. */
+export const ends = z.array(z.strictObject({ generation: z.int(), until: instant }));

@@ -1,5 +1,14 @@
 import { z } from 'zod';
 import type { Codec, RecordedEvent } from '../core/event.ts';
+import { AgentChanged, AgentCreated, AgentDeleted, type AgentFact } from './agent.ts';
+import {
+  ApiKeyCreated,
+  ApiKeyRevoked,
+  ApiKeyRolled,
+  ApiKeyUsed,
+  type ApiKeyFact,
+  type ApiKeyUseFact,
+} from './api-key.ts';
 import { CredentialMinted, CredentialRevoked, type CredentialFact } from './credential.ts';
 import type { EventDefinition } from './definition.ts';
 import {
@@ -8,12 +17,25 @@ import {
   ServiceAccountDeleted,
   type ServiceAccountFact,
 } from './service-account.ts';
+import { OperatorSignedIn, SignedOut, UserSignedIn, type SessionFact } from './session.ts';
 import { TenantCreated, TenantDeleted, type TenantFact } from './tenant.ts';
+import { ThreadChanged, ThreadCreated, ThreadDeleted, type ThreadFact } from './thread.ts';
 import { upcasts } from './upcasts.ts';
 import { UserCreated, UserDeleted, type UserFact } from './user.ts';
+import { WorkflowChanged, WorkflowCreated, WorkflowDeleted, type WorkflowFact } from './workflow.ts';
 
 /** Every fact the log can hold. */
-export type DomainFact = TenantFact | UserFact | ServiceAccountFact | CredentialFact;
+export type DomainFact =
+  | TenantFact
+  | UserFact
+  | ServiceAccountFact
+  | CredentialFact
+  | ApiKeyFact
+  | ApiKeyUseFact
+  | SessionFact
+  | AgentFact
+  | ThreadFact
+  | WorkflowFact;
 
 /** Every event of the log, decoded. */
 export type DomainEvent = RecordedEvent<DomainFact>;
@@ -30,6 +52,22 @@ export const catalogue: ReadonlyMap<string, EventDefinition> = new Map(
     ServiceAccountDeleted,
     CredentialMinted,
     CredentialRevoked,
+    ApiKeyCreated,
+    ApiKeyRolled,
+    ApiKeyRevoked,
+    ApiKeyUsed,
+    UserSignedIn,
+    OperatorSignedIn,
+    SignedOut,
+    AgentCreated,
+    AgentChanged,
+    AgentDeleted,
+    ThreadCreated,
+    ThreadChanged,
+    ThreadDeleted,
+    WorkflowCreated,
+    WorkflowChanged,
+    WorkflowDeleted,
   ].map((definition) => [definition.type, definition as EventDefinition]),
 );
 

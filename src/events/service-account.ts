@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { event, type FactOf } from './definition.ts';
-import { digest, instant, ofTenant, role } from './fields.ts';
+import { digest, ends, ofTenant, role } from './fields.ts';
 
 const ofAccount = { service_account_id: z.string(), ...ofTenant };
 
@@ -27,7 +27,7 @@ export const ServiceAccountBearerRotated = event(
     generation: z.int(),
     bearer_digest: digest,
     grace_secs: z.int(),
-    ends: z.array(z.strictObject({ generation: z.int(), until: instant })),
+    ends,
   }),
   ['bearer_digest'],
 );

@@ -6,6 +6,8 @@ import type { Caller, JsonText } from './route.ts';
 /** What one request carries from step to step. */
 export type RequestState = {
   requestId: string;
+  /** Where the client is, as far as is known. */
+  address: string | null;
   /** The template of the route that took it; never the path. */
   route?: string;
   caller?: Caller;

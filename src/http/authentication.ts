@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock, ReadModels } from '../core/ports.ts';
 import type { Secrets } from '../core/secrets.ts';
+import { findByKey } from '../projections/api-keys.ts';
 import { findByBearer } from '../projections/service-accounts.ts';
 import { RequestRefused } from './problem.ts';
 import type { Caller } from './route.ts';
@@ -38,12 +39,13 @@ const bearerOf = (header: string | undefined): string => {
   return token;
 };
 
+type Needs = { readonly reads: ReadModels; readonly secrets: Secrets; readonly clock: Clock };
+
 /** Authentication of the Admin API by RFC 6750 bearer tokens: the operator's, or a service account's. */
-export const createAuthenticate = (
+export const createTokenAuthentication = (
   tokens: OperatorTokens,
-  needs: { readonly reads: ReadModels; readonly secrets: Secrets; readonly clock: Clock },
+  { reads, secrets, clock }: Needs,
 ): Authenticate => {
-  const { reads, secrets, clock } = needs;
   const digestOf = (token: string | undefined): string | undefined =>
     token === undefined ? undefined : secrets.digest(token);
   const admin = digestOf(tokens.admin);
@@ -71,6 +73,34 @@ export const createAuthenticate = (
   };
 };
 
+const keyRefused = (
+  code: 'api-key.missing' | 'api-key.malformed' | 'api-key.unknown' | 'api-key.expired' | 'api-key.revoked',
+  detail: string,
+): RequestRefused =>
+  new RequestRefused(code, detail, { headers: { 'WWW-Authenticate': 'ApiKey realm="workspace"' } });
+
+/** Authentication of the workspace API by the header `X-API-Key`. */
+export const createKeyAuthentication =
+  ({ reads, secrets, clock }: Needs): Authenticate =>
+  async ({ headers }) => {
+    const sent = headers['x-api-key'];
+    if (typeof sent !== 'string' || sent === '')
+      throw keyRefused('api-key.missing', 'The header X-API-Key must carry an API key.');
+    // A mistyped key is told by its checksum, without a look-up.
+    if (!secrets.isWellFormed('svc_', sent))
+      throw keyRefused('api-key.malformed', 'The header X-API-Key carries no API key: its form is wrong.');
+    const found = await findByKey(reads, secrets.digest(sent), clock());
+    if (found === undefined) throw keyRefused('api-key.unknown', 'The API key is not known.');
+    switch (found.standing) {
+      case 'active':
+        return { kind: 'api_key', key: found.secret };
+      case 'expired':
+        throw keyRefused('api-key.expired', 'The API key has expired.');
+      case 'revoked':
+        throw keyRefused('api-key.revoked', 'The API key is revoked.');
+    }
+  };
+
 /** The actor that events name for a caller. */
 export const actorOf = (caller: Caller): string => {
   switch (caller.kind) {
@@ -79,5 +109,9 @@ export const actorOf = (caller: Caller): string => {
       return caller.kind;
     case 'service_account':
       return `service_account:${caller.account.id}`;
+    case 'api_key':
+      return `api_key:${caller.key.api_key_id}`;
+    case 'user':
+      return `user:${caller.session.workspace_id}/${caller.session.username}`;
   }
 };

@@ -3,6 +3,7 @@ import type { Middleware } from 'koa';
 import type { RefusalCode } from '../refusals.ts';
 import { answerProblem, stateOf } from './answer.ts';
 import { actorOf } from './authentication.ts';
+import type { ClientAddress } from './client-address.ts';
 import { refuseAmbiguous, requestIdOf } from './request.ts';
 
 /** One request as it went, for the log and the metrics. `route` is the template, never the path. */
@@ -24,17 +25,20 @@ export type BorderNeeds = {
   readonly report: (report: RequestReport) => void;
   /** True once the service is stopping: connections are then not kept. */
   readonly isStopping: () => boolean;
+  readonly addressOf: ClientAddress;
 };
 
 /** Where every request begins and ends: it gets its id, what is thrown below becomes an answer, and it is reported. */
 export const border =
-  ({ begun, report, isStopping }: BorderNeeds): Middleware =>
+  ({ begun, report, isStopping, addressOf }: BorderNeeds): Middleware =>
   async (ctx, next) => {
     const started = performance.now();
     begun();
     const { req, res } = ctx;
     const state = stateOf(ctx);
     state.requestId = requestIdOf(req);
+    // Asked once, and now: a connection that ends while the request is under way has no address any more.
+    state.address = addressOf(req);
     if (isStopping()) state.closing = true;
     res.once('close', () => {
       report({

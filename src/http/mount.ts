@@ -1,44 +1,49 @@
 import { Router } from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import { setCommonHeaders, stateOf } from './answer.ts';
-import type { Authenticate } from './authentication.ts';
+import type { Api } from './api.ts';
+import { actorOf, type Authenticate } from './authentication.ts';
 import { border, type BorderNeeds } from './border.ts';
 import { handlerOf } from './handler.ts';
-import { RequestRefused } from './problem.ts';
-import type { Route } from './route.ts';
+import { RequestRefused, statusOfCode } from './problem.ts';
+import { causeOf } from './request.ts';
 import type { Services } from './services.ts';
 
 type Mounting = BorderNeeds & {
   readonly services: Services;
-  readonly authenticate: Authenticate;
-  readonly routes: readonly Route[];
+  readonly apis: readonly (Api & { readonly authenticate: Authenticate })[];
   /** Pages, documents and health, each a router of its own. */
   readonly others: readonly Router[];
 };
 
-const adminPrefix = '/admin/v1';
-
-const isAdminPath = (path: string): boolean => path === adminPrefix || path.startsWith(`${adminPrefix}/`);
+const isBelow = (path: string, prefix: string): boolean =>
+  path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/');
 
 /**
  * Authentication comes before anything else, so that a stranger learns nothing about what exists. The route is looked
  * for all the same, for the log and the metrics alone.
  */
 const authentication =
-  ({ authenticate, services }: Mounting, templateOf: (path: string) => string | undefined): Middleware =>
+  ({ apis, services }: Mounting, templateOf: (path: string) => string | undefined): Middleware =>
   async (ctx, next) => {
-    if (isAdminPath(ctx.path)) {
-      try {
-        stateOf(ctx).caller = await authenticate(ctx.req);
-        services.count({ what: 'authentication', result: 'ok' });
-      } catch (error) {
-        const template = templateOf(ctx.path);
-        if (template !== undefined) stateOf(ctx).route = template;
-        const code = error instanceof RequestRefused ? error.code : undefined;
-        if (code === 'authentication.missing') services.count({ what: 'authentication', result: 'missing' });
-        if (code === 'authentication.invalid') services.count({ what: 'authentication', result: 'invalid' });
-        throw error;
+    const { path } = ctx;
+    const api = apis.find(({ prefixes }) => prefixes.some((prefix) => isBelow(path, prefix)));
+    if (api === undefined) return next();
+    const state = stateOf(ctx);
+    try {
+      const caller = await api.authenticate(ctx.req);
+      state.caller = caller;
+      services.count({ what: 'authentication', result: 'ok' });
+      if (caller.kind === 'api_key')
+        services.keyUse.note(caller.key, causeOf(ctx.req, state, actorOf(caller)));
+    } catch (error) {
+      const template = templateOf(path);
+      if (template !== undefined) state.route = template;
+      if (error instanceof RequestRefused && statusOfCode(error.code) === 401) {
+        const result = error.code.endsWith('.missing') ? 'missing' : 'invalid';
+        services.count({ what: 'authentication', result });
       }
+      throw error;
     }
     await next();
   };
@@ -67,14 +72,12 @@ export const mount = (mounting: Mounting): Koa => {
   const app = new Koa();
   const api = new Router({ strict: true, sensitive: true });
   const templates = new Map<unknown, string>();
-  for (const route of mounting.routes) {
-    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    templates.set(path, route.path);
-    api.register(
-      path,
-      [route.method.toLowerCase()],
-      [handlerOf(route, mounting.services, mounting.authenticate)],
-    );
+  for (const { routes, authenticate } of mounting.apis) {
+    for (const route of routes) {
+      const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
+      templates.set(path, route.path);
+      api.register(path, [route.method.toLowerCase()], [handlerOf(route, mounting.services, authenticate)]);
+    }
   }
   app.use(border(mounting));
   const templateOf = (path: string): string | undefined =>

@@ -3,14 +3,12 @@ import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
 import { positionForm } from '../core/event.ts';
 import { refusals, type RefusalCode } from '../refusals.ts';
+import type { Api } from './api.ts';
 import { statusOfCode } from './problem.ts';
 import type { Route } from './route.ts';
 
-/** Refusals that any operation can meet, by what it takes. */
+/** Refusals that any operation can meet, beside those of whoever has not proven who they are. */
 const always: readonly RefusalCode[] = [
-  'control-plane.not-configured',
-  'authentication.missing',
-  'authentication.invalid',
   'authorization.denied',
   'request.invalid',
   'request.malformed',
@@ -46,9 +44,10 @@ const problemSchema = z
 
 const headerDocs = {
   Location: { description: 'Where the new resource is.', schema: { type: 'string' } },
+  ETag: { description: 'The revision, for `If-Match` and `If-None-Match`.', schema: { type: 'string' } },
   Link: { description: 'The next page: `<…>; rel="next"`. Absent on the last.', schema: { type: 'string' } },
   'WWW-Authenticate': {
-    description: '`Bearer`, with RFC 6750’s `error` where a token was sent.',
+    description: '`Bearer`, with RFC 6750’s `error` where a token was sent; of the workspace API `ApiKey`.',
     schema: { type: 'string' },
   },
   'Retry-After': { description: 'Seconds to wait before the next try.', schema: { type: 'string' } },
@@ -74,9 +73,24 @@ const requestHeaders = z.object({
   }),
 });
 
+/** What of the revision a conditional request may ask. */
+const preconditionHeaders = {
+  read: requestHeaders.extend({
+    'If-None-Match': z.string().optional().meta({ description: 'An `ETag`: 304 where it is still that.' }),
+  }),
+  change: requestHeaders.extend({
+    'If-Match': z.string().optional().meta({ description: 'An `ETag`: 412 where it is no longer that.' }),
+  }),
+};
+
 /** The operation's refusals, by status. */
-const refusalResponses = (route: Route): Record<string, object> => {
-  const codes = new Set([...always, ...(route.body === undefined ? [] : withBody), ...route.refusals]);
+const refusalResponses = (route: Route, { unauthenticated }: Api): Record<string, object> => {
+  const codes = new Set([
+    ...unauthenticated,
+    ...always,
+    ...(route.body === undefined ? [] : withBody),
+    ...route.refusals,
+  ]);
   const statuses = new Set([...codes].map(statusOfCode));
   return Object.fromEntries(
     [...statuses].map((status) => [
@@ -112,15 +126,27 @@ const responses = (route: Route): Record<string, object> =>
     ]),
   );
 
-const operation = (route: Route): ZodOpenApiOperationObject =>
+/** Who may call over HTTP: signed-in users do so by the web interface's pages alone. */
+const callersOf = ({ callers, keyRole }: Route): string =>
+  callers
+    .filter((kind) => kind !== 'user')
+    .map((kind) =>
+      kind === 'api_key' && keyRole !== undefined ? `API key of role ${keyRole}` : kind.replaceAll('_', ' '),
+    )
+    .join(', ');
+
+const headerOf = ({ conditional }: Route) =>
+  conditional === undefined ? requestHeaders : preconditionHeaders[conditional];
+
+const operation = (route: Route, api: Api): ZodOpenApiOperationObject =>
   ({
     operationId: route.id,
     tags: [route.tag],
     summary: route.summary,
-    description: [route.description, `Callers: ${route.callers.join(', ').replaceAll('_', ' ')}.`]
+    description: [route.description, `Callers: ${callersOf(route)}.`]
       .filter((part) => part !== undefined)
       .join('\n\n'),
-    requestParams: { path: route.params, query: route.query, header: requestHeaders },
+    requestParams: { path: route.params, query: route.query, header: headerOf(route) },
     ...(route.body === undefined
       ? {}
       : {
@@ -129,39 +155,31 @@ const operation = (route: Route): ZodOpenApiOperationObject =>
             content: { 'application/json': { schema: route.body } },
           },
         }),
-    responses: { ...responses(route), ...refusalResponses(route) },
+    responses: { ...responses(route), ...refusalResponses(route, api) },
   }) as ZodOpenApiOperationObject;
 
 /** An OpenAPI document, as JSON and as YAML text. */
 export type ApiDocument = { readonly json: string; readonly yaml: string };
 
-/** The OpenAPI 3.1 document of the Admin API, made from the very schemas that validate. */
-export const adminDocument = (routes: readonly Route[], version: string): ApiDocument => {
+/** The OpenAPI 3.1 document of an API, made from the very schemas that validate. */
+export const apiDocument = (api: Api, version: string): ApiDocument => {
+  const { title, description, scheme, routes } = api;
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
-  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operation(route);
+  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operation(route, api);
   const document = createDocument(
     {
       openapi: '3.1.0',
       info: {
-        title: 'Keyledger Admin API',
+        title,
         version,
-        description:
-          'Operate tenants (databases), their users, service accounts and short-lived credentials. Every error is an RFC 9457 problem document. Clients must ignore response members they do not know.',
+        description,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: '/' }],
-      security: [{ bearer: [] }],
+      security: [{ [scheme.name]: [] }],
       tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
       paths: paths,
-      components: {
-        securitySchemes: {
-          bearer: {
-            type: 'http',
-            scheme: 'bearer',
-            description: 'The admin token, the verifier token, or a service account’s bearer.',
-          },
-        },
-      },
+      components: { securitySchemes: { [scheme.name]: scheme.definition } },
     },
     {
       override: ({ jsonSchema, io }) => {

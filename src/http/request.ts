@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { positionForm, type Cause, type Position } from '../core/event.ts';
+import type { RequestState } from './answer.ts';
 import { RequestRefused, type InputError } from './problem.ts';
 
 /** Longer user agents are cut. */
@@ -115,9 +116,13 @@ export const minPositionFault = (request: IncomingMessage): InputError | undefin
 };
 
 /** What every event of this request says of its origin. */
-export const causeOf = (request: IncomingMessage, requestId: string, actor: string): Cause => ({
+export const causeOf = (
+  request: IncomingMessage,
+  { requestId, address }: Pick<RequestState, 'requestId' | 'address'>,
+  actor: string,
+): Cause => ({
   actor,
-  address: request.socket.remoteAddress ?? null,
+  address,
   user_agent: request.headers['user-agent']?.slice(0, userAgentCharsMax) ?? null,
   reason: reasonOf(request),
   correlation_id: requestId,

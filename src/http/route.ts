@@ -2,15 +2,22 @@ import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { Refused } from '../core/command.ts';
 import type { Cause } from '../core/event.ts';
+import type { ApiKeySecret } from '../projections/api-keys.ts';
 import type { ServiceAccount } from '../projections/service-accounts.ts';
+import type { UserSession } from '../projections/sessions.ts';
 import type { RefusalCode } from '../refusals.ts';
+import type { Preconditions } from './preconditions.ts';
+import type { Role } from './schemas.ts';
 import type { Services } from './services.ts';
 
 /** Who calls, as the token tells it. */
 export type Caller =
   | { readonly kind: 'admin' }
   | { readonly kind: 'verifier' }
-  | { readonly kind: 'service_account'; readonly account: ServiceAccount };
+  | { readonly kind: 'service_account'; readonly account: ServiceAccount }
+  | { readonly kind: 'api_key'; readonly key: ApiKeySecret }
+  /** Somebody signed in to the web interface, whose pages call the routes in the same process. */
+  | { readonly kind: 'user'; readonly session: UserSession };
 
 /** A response as documented: what it means, and the shape of its body; without a schema it has no body. */
 export type ResponseDoc = {
@@ -20,7 +27,7 @@ export type ResponseDoc = {
 };
 
 /** The headers that a response may carry beside those that every response has. */
-export type ResponseHeader = 'Location' | 'Link';
+export type ResponseHeader = 'Location' | 'Link' | 'ETag';
 
 type Responses = { readonly [status: number]: ResponseDoc };
 
@@ -36,10 +43,14 @@ type Spec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R exten
   /** Whose token may call; anybody else is refused with `authorization.denied` before the input is looked at. */
   readonly callers: readonly Caller['kind'][];
   /**
-   * The path's `id` names a tenant: a service account of another one is refused before the input is looked at, and
+   * The path's parameter that names a tenant: a caller of another one is refused before the input is looked at, and
    * alike whether that tenant exists or not.
    */
-  readonly ofTenant?: boolean;
+  readonly tenantParam?: 'id' | 'workspace_id';
+  /** The least role of an API key that may call. */
+  readonly keyRole?: Role;
+  /** Whether the request may be conditional: on the resource having changed, or on its having not. */
+  readonly conditional?: 'read' | 'change';
   readonly params: P;
   readonly query: Q;
   /** Absent: no body is read. */
@@ -75,6 +86,7 @@ export type Request<P = unknown, Q = unknown, B = unknown> = {
   readonly cause: Cause;
   /** The path and query as sent, for links to the next page. */
   readonly url: string;
+  readonly preconditions: Preconditions;
 };
 
 /** A route: data that drives validation, authorization and documentation, and the handler that it types. */

@@ -16,8 +16,14 @@ export const tenantId = z
   .regex(/^[A-Za-z0-9_-]{1,63}$/, 'Must be 1 to 63 ASCII letters, digits, `_` or `-`.')
   .meta({ description: 'The database name that clients pass when they connect.', example: 'acme' });
 
-/** What a user or a credential may do. */
-export const role = z.enum(['reader', 'writer', 'admin']);
+/** What users, credentials and API keys may do, from the least to the most. */
+export const roles = ['reader', 'writer', 'admin'] as const;
+
+/** What a user, a credential or an API key may do. */
+export const role = z.enum(roles);
+
+/** One of the roles. */
+export type Role = z.infer<typeof role>;
 
 /** A username; names that start with `cred_` are the service's own. */
 export const username = z
@@ -48,8 +54,17 @@ export const credentialUsername = z.string().min(1).max(128);
 /** A service account's id in a path. */
 export const serviceAccountId = z.string().min(1).max(128);
 
-/** The display name of a service account. */
+/** The display name of a service account, an API key or a resource. */
 export const displayName = text(1, 128);
+
+/** A text of several lines, counted in characters. */
+export const description = z
+  .string()
+  .max(4_096)
+  .refine(
+    (value) => value.isWellFormed() && !/[^\P{Cc}\n\r\t]/u.test(value),
+    'Must have no control characters but tabs and line breaks.',
+  );
 
 /** For whom a credential is minted. */
 export const subject = text(1, 256).meta({

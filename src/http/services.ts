@@ -1,6 +1,7 @@
 import type { Clock, ReadModels } from '../core/ports.ts';
 import type { Run } from '../core/run.ts';
 import type { Passwords, Secrets } from '../core/secrets.ts';
+import type { KeyUse } from './key-use.ts';
 
 /** What handlers work with; `app.ts` joins it. */
 export type Services = {
@@ -11,6 +12,8 @@ export type Services = {
   readonly clock: Clock;
   /** Begins a rebuild of a read model, or joins the running one; how it goes is the log's to tell. */
   readonly rebuild: (projection: string) => void;
+  /** Notes that an API key is in use, beside the request. */
+  readonly keyUse: KeyUse;
   /** Counts what happened, for the metrics. */
   readonly count: (what: Counted) => void;
 };

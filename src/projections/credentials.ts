@@ -1,7 +1,7 @@
 import type { ReadModels } from '../core/ports.ts';
 import type { Role } from '../events/fields.ts';
 import { projection } from './define.ts';
-import { findEnd, tombstone } from './revocations.ts';
+import { standing, tombstone, type Standing } from './revocations.ts';
 
 /** A minted credential, as it was minted; whether it still works is the tombstones' and the clock's to say. */
 export type Credential = {
@@ -16,9 +16,6 @@ export type Credential = {
   readonly expires_at: string;
   readonly password_digest: string;
 };
-
-/** Ended before its time, ended by its time, or working. */
-export type CredentialStatus = 'active' | 'expired' | 'revoked';
 
 /** The credentials, listed by the tenant's incarnation, and by the account that minted them. */
 export const credentials = projection<Credential>({
@@ -62,17 +59,14 @@ export const findCredential = async (
 };
 
 /** How a credential stands at `nowMs`: revoked where anything that it hangs from ended before it expired. */
-export const statusOf = async (
+export const statusOf = (
   reads: ReadModels,
-  credential: Credential,
+  { username, service_account_id, incarnation, expires_at }: Credential,
   nowMs: number,
-): Promise<CredentialStatus> => {
-  const { username, service_account_id, incarnation, expires_at } = credential;
-  const end = await findEnd(reads, [
-    tombstone.credential(username),
-    tombstone.mintedBy(service_account_id),
-    tombstone.tenant(incarnation),
-  ]);
-  if (end !== undefined && end < expires_at) return 'revoked';
-  return Date.parse(expires_at) <= nowMs ? 'expired' : end === undefined ? 'active' : 'revoked';
-};
+): Promise<Standing> =>
+  standing(
+    reads,
+    [tombstone.credential(username), tombstone.mintedBy(service_account_id), tombstone.tenant(incarnation)],
+    expires_at,
+    nowMs,
+  );

@@ -1,8 +1,12 @@
 import type { Projection } from '../core/projection.ts';
 import { codec } from '../events/index.ts';
+import { activity } from './activity.ts';
+import { apiKeys, apiKeySecrets, apiKeyUses } from './api-keys.ts';
 import { credentials } from './credentials.ts';
+import { agents, threads, workflows } from './resources.ts';
 import { revocations } from './revocations.ts';
 import { bearers, serviceAccounts } from './service-accounts.ts';
+import { sessions } from './sessions.ts';
 import { tenants } from './tenants.ts';
 import { passwords, users } from './users.ts';
 
@@ -15,6 +19,14 @@ export const projections: readonly Projection[] = [
   serviceAccounts,
   bearers,
   credentials,
+  apiKeys,
+  apiKeySecrets,
+  apiKeyUses,
+  sessions,
+  agents,
+  threads,
+  workflows,
+  activity,
 ];
 
 /** How that engine reads the log. */

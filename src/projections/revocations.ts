@@ -17,6 +17,9 @@ export const tombstone = {
   /** Everything that a service account minted. */
   mintedBy: (id: string): string => `minted_by:${id}`,
   credential: (username: string): string => `credential:${username}`,
+  apiKey: (id: string): string => `api_key:${id}`,
+  apiKeyGeneration: (id: string, generation: number): string => `api_key:${id}#${generation}`,
+  session: (id: string): string => `session:${id}`,
 };
 
 /** Of two ends the earlier one holds, and one that is there beats one that lies ahead. */
@@ -48,6 +51,12 @@ export const revocations = projection<Tombstone>({
       ...(data.credentials === 'revoke' ? [end(tombstone.mintedBy(data.service_account_id), time)] : []),
     ],
     CredentialRevoked: ({ data, time }) => [end(tombstone.credential(data.username), time)],
+    ApiKeyRolled: ({ data, time }) =>
+      data.ends.map(({ generation, until }) =>
+        end(tombstone.apiKeyGeneration(data.api_key_id, generation), until, time),
+      ),
+    ApiKeyRevoked: ({ data, time }) => [end(tombstone.apiKey(data.api_key_id), time)],
+    SignedOut: ({ data, time }) => [end(tombstone.session(data.session_id), time)],
   },
 });
 
@@ -60,8 +69,28 @@ export const findEnd = async (reads: ReadModels, ids: readonly string[]): Promis
   return earliest;
 };
 
+const holds = ({ at, ahead }: Tombstone, nowMs: number): boolean => ahead !== true || Date.parse(at) <= nowMs;
+
 /** Whether something has ended at `nowMs`, by its own tombstone or by one of those that it hangs from. */
 export const isEnded = async (reads: ReadModels, ids: readonly string[], nowMs: number): Promise<boolean> => {
   const found = await reads.documents<Tombstone>('revocations').getMany(ids);
-  return found.some((it) => it !== undefined && (it.ahead !== true || Date.parse(it.at) <= nowMs));
+  return found.some((it) => it !== undefined && holds(it, nowMs));
+};
+
+/** Ended before its time, ended by its time, or working. */
+export type Standing = 'active' | 'expired' | 'revoked';
+
+/** How something stands at `nowMs` that ends by any of these tombstones, or at its expiry, whichever came first. */
+export const standing = async (
+  reads: ReadModels,
+  ids: readonly string[],
+  expires_at: string | null,
+  nowMs: number,
+): Promise<Standing> => {
+  const isExpired = expires_at !== null && Date.parse(expires_at) <= nowMs;
+  for (const found of await reads.documents<Tombstone>('revocations').getMany(ids)) {
+    if (found === undefined || !holds(found, nowMs)) continue;
+    if (!isExpired || found.at < expires_at) return 'revoked';
+  }
+  return isExpired ? 'expired' : 'active';
 };

@@ -1,9 +1,5 @@
-import {
-  createServiceAccount,
-  deleteServiceAccount,
-  gracedBearersMax,
-  rotateBearer,
-} from '../../src/commands/service-account.ts';
+import { gracedGenerationsMax } from '../../src/commands/generations.ts';
+import { createServiceAccount, deleteServiceAccount, rotateBearer } from '../../src/commands/service-account.ts';
 import {
   accountCreated as created,
   accountDeleted as deleted,
@@ -86,19 +82,19 @@ describe('rotate the bearer of a service account', () => {
   it('ends the oldest at once where more earlier bearers would work than are allowed', () => {
     const until = timePlus(60_000);
     const full = but(rotated, {
-      generation: gracedBearersMax + 1,
-      ends: Array.from({ length: gracedBearersMax }, (_, at) => ({ generation: at + 1, until })),
+      generation: gracedGenerationsMax + 1,
+      ends: Array.from({ length: gracedGenerationsMax }, (_, at) => ({ generation: at + 1, until })),
     });
     given(rotateBearer, created, full)
       .when(third)
       .then(
         but(rotated, {
-          generation: gracedBearersMax + 2,
+          generation: gracedGenerationsMax + 2,
           bearer_digest: digestOf('D'),
           ends: [
             { generation: 1, until: timePlus(0) },
             ...full.data.ends.slice(1),
-            { generation: gracedBearersMax + 1, until },
+            { generation: gracedGenerationsMax + 1, until },
           ],
         }),
       );

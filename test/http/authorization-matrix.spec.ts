@@ -76,6 +76,9 @@ const matrix: Readonly<Record<string, Row>> = {
     sibling: [403, 'credential.not-yours'],
     other: denied,
   },
+  listTenantApiKeys: onlyAdmin(200),
+  revokeTenantApiKey: onlyAdmin([404, 'api-key.not-found']),
+  listActivity: onlyAdmin(200),
   authenticate: {
     body: () => ({ username: 'nobody', password }),
     admin: 200,

@@ -7,6 +7,51 @@ import { expectInvalid } from '../support/problems.ts';
 
 const requestId = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
+/** A client far away, as a header can name it. */
+const claimed = '198.51.100.7';
+
+/** Whom the service takes for the client that adds a tenant, whatever is forwarded. */
+const addressesAt = async (
+  env: Readonly<Record<string, string>>,
+  forwarded: readonly string[],
+): Promise<readonly (string | null | undefined)[]> => {
+  const dir = freshFolder();
+  const program = await startProgram({ dir, env });
+  try {
+    const ids: (string | null)[] = [];
+    for (const [n, value] of forwarded.entries()) {
+      const { headers, status } = await createClient(program.url)('POST', '/admin/v1/tenants', {
+        body: { id: `tenant-${n}` },
+        headers: { 'X-Forwarded-For': value },
+      });
+      expect(status).to.equal(201);
+      ids.push(headers.get('x-request-id'));
+    }
+    await program.stop();
+    const log = (await logOf(dir)).map((stored) => codec.decode(stored));
+    return ids.map((id) => log.find(({ cause }) => cause.correlation_id === id)?.cause.address);
+  } finally {
+    await program.kill();
+    removeFolder(dir);
+  }
+};
+
+describe('the address in the trace', () => {
+  const forged = [claimed, `${claimed}, 10.0.0.1`, 'x'.repeat(600), '<script>'];
+
+  it('is never what a client claims in X-Forwarded-For, where no proxy is trusted', async () => {
+    expect(await addressesAt({}, forged)).to.deep.equal(forged.map(() => '127.0.0.1'));
+  });
+  it('is never what a client claims, where it is none of the trusted proxies', async () => {
+    const addresses = await addressesAt({ SERVICE_TRUSTED_PROXIES: '192.0.2.1,uniquelocal' }, forged);
+    expect(addresses).to.deep.equal(forged.map(() => '127.0.0.1'));
+  });
+  it('is what a trusted proxy tells, and the proxy’s own where that is no address', async () => {
+    const addresses = await addressesAt({ SERVICE_TRUSTED_PROXIES: 'loopback,10.0.0.0/8' }, forged);
+    expect(addresses).to.deep.equal([claimed, claimed, '127.0.0.1', '127.0.0.1']);
+  });
+});
+
 describe('the trace of every act', () => {
   let dir: string;
   let program: Program;

@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { expect } from 'chai';
 import type { ReadModels } from '../../src/core/ports.ts';
 import type { Secrets } from '../../src/core/secrets.ts';
-import { createAuthenticate } from '../../src/http/authentication.ts';
+import { createTokenAuthentication } from '../../src/http/authentication.ts';
 import { createSecrets } from '../../src/secrets/tokens.ts';
 import { arrangeAccount, createClient, mint, type Client } from '../support/client.ts';
 import { adminToken, freshFolder, removeFolder, startProgram, type Program } from '../support/program.ts';
@@ -64,7 +64,7 @@ const requestWith = (token: string): IncomingMessage =>
 /** What is asked of the secrets for one wrong token: names and the lengths of the arguments. */
 const workFor = async (token: string): Promise<readonly (readonly [string, ...number[]])[]> => {
   const { secrets, calls } = recorded();
-  const authenticate = createAuthenticate(tokens, { reads: noReads, secrets, clock: Date.now });
+  const authenticate = createTokenAuthentication(tokens, { reads: noReads, secrets, clock: Date.now });
   calls.length = 0;
   const outcome = await authenticate(requestWith(token)).then(
     () => 'known',

@@ -2,12 +2,8 @@ import { expect } from 'chai';
 import { mintCredential, revokeCredential } from '../../src/commands/credential.ts';
 import { createServiceAccount, deleteServiceAccount } from '../../src/commands/service-account.ts';
 import { createTenant, deleteTenant } from '../../src/commands/tenant.ts';
-import {
-  credentials,
-  findCredential,
-  statusOf,
-  type CredentialStatus,
-} from '../../src/projections/credentials.ts';
+import { credentials, findCredential, statusOf } from '../../src/projections/credentials.ts';
+import type { Standing } from '../../src/projections/revocations.ts';
 import {
   accountCreated,
   acme,
@@ -65,7 +61,7 @@ describe('the status of a credential', () => {
     await joined.grant(mintCredential, { ...wish, atMs: nowMs });
     return own;
   };
-  const statusAt = async (name: string, ms: number): Promise<CredentialStatus | undefined> => {
+  const statusAt = async (name: string, ms: number): Promise<Standing | undefined> => {
     const found = await findCredential(joined.reads, name, `cred_${name}`);
     return found === undefined ? undefined : statusOf(joined.reads, found, timeMs + ms);
   };

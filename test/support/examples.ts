@@ -85,6 +85,112 @@ export const credentialRevoked: Example<'CredentialRevoked'> = {
   data: { ...robot, username: 'cred_1' },
 };
 
+const key = { ...acme, api_key_id: 'key_1' };
+
+export const apiKeyCreated: Example<'ApiKeyCreated'> = {
+  type: 'ApiKeyCreated',
+  data: {
+    ...key,
+    name: 'reports',
+    created_by: 'user:acme/Alice',
+    key_digest: digestOf('K'),
+    prefix: 'svc_abcdef',
+    role: 'writer',
+    expires_at: timePlus(86_400_000),
+  },
+};
+
+export const apiKeyRolled: Example<'ApiKeyRolled'> = {
+  type: 'ApiKeyRolled',
+  data: {
+    ...key,
+    generation: 2,
+    overlap_secs: 60,
+    ends: [{ generation: 1, until: timePlus(60_000) }],
+    key_digest: digestOf('L'),
+    prefix: 'svc_ghijkl',
+    role: 'writer',
+    expires_at: timePlus(86_400_000),
+  },
+};
+
+export const apiKeyRevoked: Example<'ApiKeyRevoked'> = { type: 'ApiKeyRevoked', data: key };
+
+export const apiKeyUsed: Example<'ApiKeyUsed'> = { type: 'ApiKeyUsed', data: { ...key, used_at: time } };
+
+export const userSignedIn: Example<'UserSignedIn'> = {
+  type: 'UserSignedIn',
+  data: {
+    ...alice,
+    session_id: '019a0000-0000-7000-8000-00000000000a',
+    role: 'writer',
+    session_digest: digestOf('S'),
+    expires_at: timePlus(43_200_000),
+  },
+};
+
+export const operatorSignedIn: Example<'OperatorSignedIn'> = {
+  type: 'OperatorSignedIn',
+  data: {
+    session_id: '019a0000-0000-7000-8000-00000000000b',
+    session_digest: digestOf('T'),
+    admin_token_digest: digestOf('U'),
+    expires_at: timePlus(43_200_000),
+  },
+};
+
+export const signedOut: Example<'SignedOut'> = {
+  type: 'SignedOut',
+  data: { session_id: userSignedIn.data.session_id, tenant_id: 'acme' },
+};
+
+const described = { description: 'Writes reports', metadata: { team: 'finance', tags: ['weekly'] } };
+
+export const agentCreated: Example<'AgentCreated'> = {
+  type: 'AgentCreated',
+  data: { id: 'agent_1', ...acme, content: { name: 'Reporter', ...described } },
+};
+
+export const agentChanged: Example<'AgentChanged'> = {
+  type: 'AgentChanged',
+  data: { id: 'agent_1', ...acme, content: { name: 'Chief reporter', ...described } },
+};
+
+export const agentDeleted: Example<'AgentDeleted'> = {
+  type: 'AgentDeleted',
+  data: { id: 'agent_1', ...acme },
+};
+
+export const threadCreated: Example<'ThreadCreated'> = {
+  type: 'ThreadCreated',
+  data: { id: 'thread_1', ...acme, content: { title: 'March', ...described, agent_id: 'agent_1' } },
+};
+
+export const threadChanged: Example<'ThreadChanged'> = {
+  type: 'ThreadChanged',
+  data: { id: 'thread_1', ...acme, content: { title: 'April', ...described } },
+};
+
+export const threadDeleted: Example<'ThreadDeleted'> = {
+  type: 'ThreadDeleted',
+  data: { id: 'thread_1', ...acme },
+};
+
+export const workflowCreated: Example<'WorkflowCreated'> = {
+  type: 'WorkflowCreated',
+  data: { id: 'workflow_1', ...acme, content: { name: 'Close the books', ...described } },
+};
+
+export const workflowChanged: Example<'WorkflowChanged'> = {
+  type: 'WorkflowChanged',
+  data: { id: 'workflow_1', ...acme, content: { name: 'Close all books', ...described } },
+};
+
+export const workflowDeleted: Example<'WorkflowDeleted'> = {
+  type: 'WorkflowDeleted',
+  data: { id: 'workflow_1', ...acme },
+};
+
 /** One fact of every type. */
 export const everyFact: readonly DomainFact[] = [
   tenantCreated,
@@ -96,6 +202,22 @@ export const everyFact: readonly DomainFact[] = [
   accountDeleted,
   credentialMinted,
   credentialRevoked,
+  apiKeyCreated,
+  apiKeyRolled,
+  apiKeyRevoked,
+  apiKeyUsed,
+  userSignedIn,
+  operatorSignedIn,
+  signedOut,
+  agentCreated,
+  agentChanged,
+  agentDeleted,
+  threadCreated,
+  threadChanged,
+  threadDeleted,
+  workflowCreated,
+  workflowChanged,
+  workflowDeleted,
 ];
 
 /** The same fact with some of its data another. */

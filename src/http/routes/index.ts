@@ -1,6 +1,9 @@
 import type { Route } from '../route.ts';
+import { activityRoutes } from './activity.ts';
+import { adminApiKeyRoutes, apiKeyRoutes } from './api-keys.ts';
 import { authenticateRoutes } from './authenticate.ts';
 import { operationRoutes } from './operations.ts';
+import { resourceRoutes } from './resources.ts';
 import { serviceAccountRoutes } from './service-accounts.ts';
 import { tenantRoutes } from './tenants.ts';
 import { tokenRoutes } from './tokens.ts';
@@ -12,6 +15,11 @@ export const adminRoutes: readonly Route[] = [
   ...userRoutes,
   ...serviceAccountRoutes,
   ...tokenRoutes,
+  ...adminApiKeyRoutes,
+  ...activityRoutes,
   ...authenticateRoutes,
   ...operationRoutes,
 ];
+
+/** Every operation of the workspace API. */
+export const workspaceRoutes: readonly Route[] = [...apiKeyRoutes, ...resourceRoutes];

@@ -75,7 +75,7 @@ export const tokenRoutes = [
     description:
       'For the tenant of the service account whose bearer calls, up to the account’s `max_role` and `max_ttl_secs`.',
     callers: ['service_account'],
-    ofTenant: true,
+    tenantParam: 'id',
     params: ofTenant,
     query: noQuery,
     body: mintBody,
@@ -120,7 +120,7 @@ export const tokenRoutes = [
     description:
       'The operator sees all of the tenant, a service account those that it minted. Passwords are never listed.',
     callers: ['admin', 'service_account'],
-    ofTenant: true,
+    tenantParam: 'id',
     params: ofTenant,
     query: listQuery,
     responses: {
@@ -148,7 +148,7 @@ export const tokenRoutes = [
     summary: 'Revoke a credential',
     description: 'From the answer on it works nowhere. Asking again answers 204 again.',
     callers: ['admin', 'service_account'],
-    ofTenant: true,
+    tenantParam: 'id',
     params: ofCredential,
     query: noQuery,
     responses: { 204: { description: 'The credential is revoked.' } },

@@ -1,0 +1,53 @@
+import type { RecordedEvent } from '../core/event.ts';
+import type { Projection } from '../core/projection.ts';
+import { catalogue } from '../events/index.ts';
+
+/** One act in a tenant as the operator sees it: an event without its secrets. */
+export type Act = {
+  readonly id: string;
+  readonly position: string;
+  readonly type: string;
+  readonly time: string;
+  readonly actor: string;
+  readonly address: string | null;
+  readonly reason: string | null;
+  readonly correlation_id: string;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+/** Not an act of anybody: it is stated every few minutes for as long as a key is in use. */
+const leftOut = new Set(['ApiKeyUsed']);
+
+type OfTenant = RecordedEvent<{ readonly type: string; readonly data: { readonly tenant_id?: string } }>;
+
+const actOf = ({ id, position, type, time, cause, data }: OfTenant): Act => {
+  const secrets = catalogue.get(type)?.secrets ?? [];
+  return {
+    id,
+    position,
+    type,
+    time,
+    actor: cause.actor,
+    address: cause.address,
+    reason: cause.reason,
+    correlation_id: cause.correlation_id,
+    data: Object.fromEntries(Object.entries(data).filter(([name]) => !secrets.includes(name))),
+  };
+};
+
+/** What one event adds: a document of its own, where it names a tenant. */
+const taken = (event: RecordedEvent) => {
+  const act: OfTenant = event;
+  return act.data.tenant_id === undefined ? [] : [{ id: act.id, to: () => actOf(act) }];
+};
+
+/** Every act in a tenant, listed by the tenant's id: all its lives are there, for the operator's eyes. */
+export const activity: Projection = {
+  name: 'activity',
+  version: 1,
+  kind: 'stream',
+  group: (act) => (act as Act).data['tenant_id'] as string,
+  on: Object.fromEntries(
+    [...catalogue.keys()].filter((type) => !leftOut.has(type)).map((type) => [type, taken]),
+  ),
+};
