@@ -13,6 +13,8 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/build/src ./build/src
+# The compiler copies no style sheets: the pages' are read where they were written.
+COPY --from=build /app/src/http/pages/assets ./src/http/pages/assets
 # Where the embedded engine keeps its data; with servers as engines nothing is written here.
 RUN install -d -o node -g node -m 0700 /data
 VOLUME /data

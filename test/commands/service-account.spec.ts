@@ -1,5 +1,9 @@
 import { gracedGenerationsMax } from '../../src/commands/generations.ts';
-import { createServiceAccount, deleteServiceAccount, rotateBearer } from '../../src/commands/service-account.ts';
+import {
+  createServiceAccount,
+  deleteServiceAccount,
+  rotateBearer,
+} from '../../src/commands/service-account.ts';
 import {
   accountCreated as created,
   accountDeleted as deleted,

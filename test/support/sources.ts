@@ -45,7 +45,7 @@ const readSource = (path: string): Source => {
 export const readSources = (): readonly Source[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => /\.tsx?$/.test(path))
     .toSorted()
     .map(readSource);
 
