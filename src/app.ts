@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as passed } from 'node:timers/promises';
+import type { Router } from '@koa/router';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
@@ -18,9 +19,14 @@ import { mount } from './http/mount.ts';
 import { createKeyUse } from './http/key-use.ts';
 import { apiDocument } from './http/openapi.ts';
 import { createProblemPages } from './http/pages/problems.ts';
+import { createAssets } from './http/pages/assets.ts';
 import { serve } from './http/serve.ts';
 import type { Services } from './http/services.ts';
+import { createSignInThrottle } from './http/sign-in-throttle.ts';
 import { mountStarting } from './http/starting.ts';
+import { createSignInPages } from './http/web/sign-in-pages.tsx';
+import { createWeb } from './http/web/web.ts';
+import { createWorkspacePages } from './http/web/workspace-pages.tsx';
 import { logRequest } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { decode, projections } from './projections/index.ts';
@@ -159,6 +165,18 @@ const joinServices = async (
   };
 };
 
+/** The pages that people see; they call the operations of the APIs. */
+const joinWeb = ({ admin_token, admin_token_previous }: Config, services: Services): readonly Router[] => {
+  const needs = {
+    services,
+    throttle: createSignInThrottle(services.clock),
+    adminTokens: [admin_token, admin_token_previous].filter((token) => token !== undefined),
+    routes: [...adminApi.routes, ...workspaceApi.routes],
+  };
+  const web = createWeb(needs);
+  return [createSignInPages(web, needs), createWorkspacePages(web)];
+};
+
 /** Every route, page and document. */
 const joinHttp = (
   config: Config,
@@ -190,6 +208,8 @@ const joinHttp = (
         Object.fromEntries([workspaceApi, adminApi].map((api) => [api.name, apiDocument(api, version)])),
       ),
       createProblemPages(),
+      createAssets(),
+      ...joinWeb(config, services),
     ],
   });
 

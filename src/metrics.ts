@@ -59,12 +59,16 @@ const createCounts = (registers: Registry[]) => {
   const revocations = counter('revocations_total', 'Acts that end a secret, by command.', ['command']);
   const lookUps = counter('credential_lookups_total', 'Look-ups for the data plane.', ['kind', 'active']);
   const authentications = counter('authentications_total', 'Authentications of callers.', ['result']);
+  const signIns = counter('sign_ins_total', 'Tries to sign in to the web interface.', ['to', 'result']);
   const revoking = new Set([
     'DeleteTenant',
     'DeleteUser',
     'DeleteServiceAccount',
     'RotateBearer',
     'RevokeCredential',
+    'RollApiKey',
+    'RevokeApiKey',
+    'SignOut',
   ]);
   return {
     count: (counted: Counted): void => {
@@ -73,6 +77,8 @@ const createCounts = (registers: Registry[]) => {
           return authentications.inc({ result: counted.result });
         case 'look-up':
           return lookUps.inc({ kind: counted.kind, active: String(counted.active) });
+        case 'sign-in':
+          return signIns.inc({ to: counted.to, result: counted.result });
       }
     },
     run: {

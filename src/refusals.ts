@@ -201,6 +201,21 @@ export const refusals = {
     title: 'The session exists already',
     help: 'The generated id was taken, which chance makes all but impossible. Sign in again.',
   },
+  'session.cross-site': {
+    kind: 'forbidden',
+    title: 'The form was sent from another site',
+    help: 'Open the page on this service itself and send the form from there. Behind a proxy, the header Host must reach the service as the browser sent it.',
+  },
+  'sign-in.failed': {
+    kind: 'unauthenticated',
+    title: 'Signing in failed',
+    help: 'Workspace, username or password is not right; which of them is never said.',
+  },
+  'sign-in.too-many': {
+    kind: 'too-many',
+    title: 'Too many failed sign-ins',
+    help: 'Wait as long as `Retry-After` says and try again.',
+  },
   'agent.unknown': {
     kind: 'missing',
     title: 'There is no such agent',

@@ -82,7 +82,8 @@ export const answerJson = (
 
 const jsonType = 'application/json; charset=utf-8';
 
-const isJsonText = (body: unknown): body is JsonText =>
+/** Whether a body is JSON already, as text or in pieces. */
+export const isJsonText = (body: unknown): body is JsonText =>
   typeof body === 'object' && body !== null && 'json' in body && Object.keys(body).length === 1;
 
 /** Answers whatever was thrown as a problem document; what was not expected is kept for the log. */

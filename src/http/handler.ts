@@ -4,7 +4,7 @@ import type { Run } from '../core/run.ts';
 import { answerJson, stateOf } from './answer.ts';
 import { actorOf, type Authenticate } from './authentication.ts';
 import { readJsonBody } from './body.ts';
-import { parseParts, refuseStrangers, type Parts } from './operation.ts';
+import { parseParts, refuseStrangers, thrownOf, type Parts } from './operation.ts';
 import { preconditionsOf } from './preconditions.ts';
 import { RequestRefused } from './problem.ts';
 import { causeOf, minPositionFault, minPositionOf, reasonFault } from './request.ts';
@@ -77,10 +77,7 @@ export const handlerOf = (route: Route, services: Services, authenticate: Authen
     const request = { params, query, body, caller, cause, url: ctx.url, preconditions };
     const { services: own, written } = remembering(services);
     const reply = await route.handle(request, own);
-    if ('accepted' in reply) {
-      const { code, detail, pointer } = reply;
-      throw new RequestRefused(code, detail, pointer === undefined ? {} : { errors: [{ pointer, detail }] });
-    }
+    if ('accepted' in reply) throw thrownOf(reply);
     answerJson(ctx, reply.status, reply.body, { ...reply.headers, 'X-Position': written() });
   };
 };

@@ -8,6 +8,7 @@ import { handlerOf } from './handler.ts';
 import { RequestRefused, statusOfCode } from './problem.ts';
 import { causeOf } from './request.ts';
 import type { Services } from './services.ts';
+import { errorPages } from './web/errors.tsx';
 
 type Mounting = BorderNeeds & {
   readonly services: Services;
@@ -88,6 +89,7 @@ export const mount = (mounting: Mounting): Koa => {
     setCommonHeaders(ctx);
     await next();
   });
+  app.use(errorPages);
   for (const router of mounting.others) app.use(router.routes() as Middleware);
   app.use(unmatched([api, ...mounting.others], templateOf));
   // What escapes the border is a fault of the connection itself (a client that went away), not of a request.

@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import type { Refused } from '../core/command.ts';
+import type { RefusalCode } from '../refusals.ts';
 import { inputErrors, RequestRefused, type InputError } from './problem.ts';
 import { roles } from './schemas.ts';
 import type { Caller, Route } from './route.ts';
@@ -62,3 +64,7 @@ export const parseParts = (route: Route, sent: Parts, faults: readonly InputErro
   if (errors.length > 0) throw new RequestRefused('request.invalid', 'The request is not valid.', { errors });
   return { params, query, body };
 };
+
+/** A handler's refusal as what is thrown on its way to the caller. */
+export const thrownOf = ({ code, detail, pointer }: Refused<RefusalCode>): RequestRefused =>
+  new RequestRefused(code, detail, pointer === undefined ? {} : { errors: [{ pointer, detail }] });

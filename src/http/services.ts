@@ -21,4 +21,9 @@ export type Services = {
 /** What the service counts beside requests. */
 export type Counted =
   | { readonly what: 'authentication'; readonly result: 'ok' | 'missing' | 'invalid' | 'denied' }
-  | { readonly what: 'look-up'; readonly kind: 'user' | 'credential'; readonly active: boolean };
+  | { readonly what: 'look-up'; readonly kind: 'user' | 'credential'; readonly active: boolean }
+  | {
+      readonly what: 'sign-in';
+      readonly to: 'workspace' | 'console';
+      readonly result: 'ok' | 'failed' | 'too-many';
+    };

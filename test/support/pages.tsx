@@ -95,7 +95,7 @@ export const formErrors = [
   { pointer: '/expires_date', detail: 'The date is in the past.' },
 ];
 
-const form = { who, errors: [], roles: ['reader', 'writer', 'admin'], freshId: 'key_fresh' } as const;
+const form = { who, errors: [], roles: ['reader', 'writer', 'admin'] } as const;
 
 /** Every page there is, in each of the states that look different. */
 export const pages: Readonly<Record<string, VNode>> = {
@@ -196,7 +196,6 @@ export const hostilePages: readonly VNode[] = [
     who={hostileWho}
     values={{ name: hostile, expires_date: hostile }}
     errors={[{ pointer: `/${hostile}`, detail: hostile }]}
-    freshId={hostile}
   />,
   <CreatedApiKeyPage {...hostileHere} record={hostileKey} secret={hostile} />,
   <RevokeApiKeyPage who={hostileWho} record={hostileKey} />,

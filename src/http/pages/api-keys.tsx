@@ -81,7 +81,8 @@ const KeyActions = ({ record }: { readonly record: ApiKeyRecord }): JSX.Element 
 
 const never = <span class="none">Never</span>;
 
-const columnsAt = (nowMs: number): readonly Column<ApiKeyRecord>[] => [
+/** What is shown of a key in a list, but for what can be done with it. */
+export const apiKeyColumns = (nowMs: number): readonly Column<ApiKeyRecord>[] => [
   { header: 'Name', cell: ({ name }) => name },
   { header: 'Key', cell: ({ prefix }) => <code class="prefix">{prefix}…</code> },
   { header: 'Status', cell: ({ status }) => <Status status={status} /> },
@@ -97,8 +98,13 @@ const columnsAt = (nowMs: number): readonly Column<ApiKeyRecord>[] => [
     header: 'Last used',
     cell: ({ last_used_at }) => (last_used_at === null ? never : <Time at={last_used_at} nowMs={nowMs} />),
   },
-  { header: 'Actions', hideHeader: true, cell: (record) => <KeyActions record={record} /> },
 ];
+
+const actions: Column<ApiKeyRecord> = {
+  header: 'Actions',
+  hideHeader: true,
+  cell: (record) => <KeyActions record={record} />,
+};
 
 /** One page of the list. */
 export type ApiKeysPageProps = {
@@ -140,7 +146,7 @@ export const ApiKeysPage = (props: ApiKeysPageProps): JSX.Element => {
           <DataTable
             id="keys"
             caption="API keys"
-            columns={columnsAt(props.nowMs)}
+            columns={[...apiKeyColumns(props.nowMs), actions]}
             rows={props.keys}
             isFaded={({ status }) => status !== 'active'}
           />
@@ -168,8 +174,6 @@ export type NewApiKeyPageProps = {
   readonly errors: readonly FieldError[];
   /** Those that this user may give, the least first; the least is chosen at first. */
   readonly roles: readonly Role[];
-  /** The id that the key will have, so that a form that is sent twice makes one key. */
-  readonly freshId: string;
 };
 
 const Expiration = ({ values, errors }: Pick<NewApiKeyPageProps, 'values' | 'errors'>): JSX.Element => (
@@ -197,7 +201,7 @@ const Expiration = ({ values, errors }: Pick<NewApiKeyPageProps, 'values' | 'err
   </RadioGroup>
 );
 
-/** Posts `id`, `name`, `role`, `expires` and `expires_date` to the list's path. */
+/** Posts `name`, `role`, `expires` and `expires_date` to the list's path. */
 export const NewApiKeyPage = (props: NewApiKeyPageProps): JSX.Element => (
   <Layout title="Create New API Key" who={props.who} current="api-keys">
     <Heading title="Create New API Key" back={{ href: listOf(props.who), text: 'API Keys' }} />
@@ -219,7 +223,6 @@ export const NewApiKeyPage = (props: NewApiKeyPageProps): JSX.Element => (
         error={errorOf(props.errors, 'role')}
       />
       <Expiration values={props.values} errors={props.errors} />
-      <input type="hidden" name="id" value={props.freshId} />
       <div class="actions">
         <button type="submit">Create API Key</button>
         <a class="button quiet" href={listOf(props.who)}>
@@ -239,7 +242,8 @@ export type CreatedApiKeyPageProps = {
   readonly baseUrl: string;
 };
 
-const KeyFacts = ({ record }: { readonly record: ApiKeyRecord }): JSX.Element => (
+/** What tells one key from another, in a list of facts. */
+export const ApiKeyFacts = ({ record }: { readonly record: ApiKeyRecord }): JSX.Element => (
   <dl class="facts">
     <dt>Name</dt>
     <dd>{record.name}</dd>
@@ -293,7 +297,7 @@ export const CreatedApiKeyPage = ({ who, record, secret, baseUrl }: CreatedApiKe
     <section aria-labelledby="about-title">
       <h2 id="about-title">About this key</h2>
       <div class="card">
-        <KeyFacts record={record} />
+        <ApiKeyFacts record={record} />
       </div>
     </section>
     {secret !== undefined && (
@@ -342,7 +346,7 @@ export const RevokeApiKeyPage = (props: ApiKeyConfirmationProps): JSX.Element =>
       <strong>{props.record.name}</strong> stops working immediately, everywhere. Programs that use it are
       refused from then on. This can't be undone.
     </p>
-    <KeyFacts record={props.record} />
+    <ApiKeyFacts record={props.record} />
   </Confirmation>
 );
 
@@ -353,7 +357,7 @@ export const RollApiKeyPage = (props: ApiKeyConfirmationProps): JSX.Element => (
       You get a new secret for <strong>{props.record.name}</strong>. The present one stops working when you
       say, so that there is time to put the new one in place.
     </p>
-    <KeyFacts record={props.record} />
+    <ApiKeyFacts record={props.record} />
     <Select
       name="overlap_secs"
       label="The present key stops working"

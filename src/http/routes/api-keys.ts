@@ -48,7 +48,7 @@ export type ApiKeyView = z.output<typeof apiKey>;
 export type ApiKeyWithSecret = z.output<typeof withSecret>;
 
 const expiry = z
-  .union([z.iso.date(), z.iso.datetime({ offset: true })])
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], 'Must be a date, or an instant with its zone.')
   // A date without a time is good until that day is over.
   .transform((value) => (value.length === 10 ? `${value}T23:59:59.999Z` : new Date(value).toISOString()))
   .nullable()

@@ -1,13 +1,9 @@
 import { z } from 'zod';
 import { findCredential, statusOf } from '../../projections/credentials.ts';
-import { findTenant } from '../../projections/tenants.ts';
-import { findPassword } from '../../projections/users.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { instant, noQuery, role, writeSchemas } from '../schemas.ts';
-
-/** No user's password has more bytes: what is longer is hashed no further and can't be right. */
-const passwordBytesMax = 1_024;
+import { verifyUser } from '../verify-user.ts';
 
 const result = z
   .union([
@@ -57,20 +53,10 @@ const asUser = async (
   tenantId: string,
   username: string,
   password: string,
-  { reads, passwords }: Services,
+  services: Services,
 ): Promise<Result> => {
-  // An incarnation that ends while the hash is computed is told by the second look at the user.
-  const tenant = await findTenant(reads, tenantId);
-  const find = async () =>
-    tenant === undefined ? undefined : findPassword(reads, tenant.incarnation, username);
-  const isTooLong = Buffer.byteLength(password) > passwordBytesMax;
-  const found = isTooLong ? undefined : await find();
-  // Where there is no such user a hash is computed all the same: the time tells nothing.
-  if (!(await passwords.verify(found?.password_hash, isTooLong ? '' : password)) || found === undefined)
-    return inactive;
-  // The hash took its time, in which the user or the tenant can have ended.
-  const still = await find();
-  if (still?.user_id !== found.user_id) return inactive;
+  const found = await verifyUser(tenantId, username, password, services);
+  if (found === undefined) return inactive;
   return { active: true, kind: 'user', username: found.username, role: found.role };
 };
 

@@ -1,0 +1,60 @@
+import type { Context } from 'koa';
+import { sessionSecs } from '../../commands/session.ts';
+import { isSecure } from '../client-address.ts';
+
+/** Whose session a cookie holds. Both can be there: an operator may be a user of a workspace too. */
+export type SessionOf = 'workspace' | 'console';
+
+/** How long a new secret may wait in the browser for the page that shows it, in seconds. */
+const shownWithinSecs = 60;
+
+/**
+ * Behind TLS the browser takes the cookie from this very host alone, for its whole life (RFC 6265bis §4.1.3.2), so that
+ * no neighbouring host can plant one.
+ */
+const nameOf = (ctx: Context, of: SessionOf): string =>
+  `${isSecure(ctx.req) ? '__Host-' : ''}keyledger-${of}`;
+
+const shownName = 'keyledger-shown-once';
+
+type Rule = { readonly path: string; readonly maxAgeSecs: number; readonly sameSite: 'lax' | 'strict' };
+
+const set = (ctx: Context, name: string, value: string, { path, maxAgeSecs, sameSite }: Rule): void => {
+  const secure = isSecure(ctx.req);
+  // A proxy ends TLS: the library would take the connection to be unsafe.
+  ctx.cookies.secure = secure;
+  ctx.cookies.set(name, value, {
+    path,
+    maxAge: maxAgeSecs * 1000,
+    sameSite,
+    secure,
+    httpOnly: true,
+    overwrite: true,
+  });
+};
+
+/** The session's secret that the browser sent, if any. */
+export const sessionCookie = (ctx: Context, of: SessionOf): string | undefined =>
+  ctx.cookies.get(nameOf(ctx, of));
+
+/** Gives the browser a session; without a secret takes it away. */
+export const setSessionCookie = (ctx: Context, of: SessionOf, secret: string | undefined): void =>
+  set(ctx, nameOf(ctx, of), secret ?? '', {
+    path: '/',
+    maxAgeSecs: secret === undefined ? 0 : sessionSecs,
+    sameSite: 'lax',
+  });
+
+/**
+ * Hands a new secret to the page at `path`, that is about to be asked for and shows it. The service keeps nothing: what
+ * any node has stored is the digest, so the browser that may see it carries it there, and nowhere else.
+ */
+export const handOver = (ctx: Context, path: string, secret: string): void =>
+  set(ctx, shownName, secret, { path, maxAgeSecs: shownWithinSecs, sameSite: 'strict' });
+
+/** The secret that was handed to the page at this request's path; it is taken from the browser with the answer. */
+export const takeHandedOver = (ctx: Context): string | undefined => {
+  const secret = ctx.cookies.get(shownName);
+  if (secret !== undefined) set(ctx, shownName, '', { path: ctx.path, maxAgeSecs: 0, sameSite: 'strict' });
+  return secret;
+};

@@ -1,0 +1,151 @@
+import { Router } from '@koa/router';
+import type { Context } from 'koa';
+import type { JSX } from 'preact';
+import { stateOf } from '../answer.ts';
+import { sendPage } from '../pages/page.ts';
+import { workspacePath } from '../pages/layout.tsx';
+import { ConsoleSignInPage, SignInPage } from '../pages/sign-in.tsx';
+import { RequestRefused } from '../problem.ts';
+import type { Services } from '../services.ts';
+import type { SignInThrottle, Try } from '../sign-in-throttle.ts';
+import { verifyUser } from '../verify-user.ts';
+import { goTo, nextOf, ownForm, type Web, type WebNeeds } from './web.ts';
+
+/** The account that all tries of the admin token are counted under; no workspace's user has such a name. */
+const consoleAccount = 'console';
+
+const refused = 'Workspace, username or password is not right.';
+
+/** Answers a form that was refused with the form again. */
+const sendRefused = (
+  ctx: Context,
+  code: 'sign-in.failed' | 'sign-in.too-many',
+  page: JSX.Element,
+  headers: Readonly<Record<string, string>>,
+): void => {
+  stateOf(ctx).code = code;
+  for (const [name, value] of Object.entries(headers)) ctx.set(name, value);
+  sendPage(ctx, code === 'sign-in.failed' ? 401 : 429, page);
+};
+
+/** Looks at a password, if it may be looked at now; answers after how many seconds it may where it may not. */
+const tryOnce = async <T,>(
+  throttle: SignInThrottle,
+  ctx: Context,
+  account: string,
+  look: () => Promise<T | undefined>,
+): Promise<{ readonly waitSecs: number } | { readonly found: T | undefined }> => {
+  const attempt: Try | { readonly waitSecs: number } = throttle.begin(stateOf(ctx).address, account);
+  if ('waitSecs' in attempt) return attempt;
+  try {
+    const found = await look();
+    if (found === undefined) attempt.failed();
+    else attempt.succeeded();
+    return { found };
+  } catch (error) {
+    // Nobody knows whether the password was right: there was no room for it, or a store was away.
+    attempt.abandoned();
+    throw error;
+  }
+};
+
+/** Signing in to a workspace and to the console, and out of them. */
+export const createSignInPages = (web: Web, { services, throttle, adminTokens }: WebNeeds): Router => {
+  const router = new Router({ strict: true, sensitive: true });
+  const { sessions } = web;
+
+  router.get('/', async (ctx) => {
+    const session = await sessions.findUser(ctx);
+    goTo(ctx, session === undefined ? '/sign-in' : workspacePath(session.workspace_id));
+  });
+
+  router.get('/sign-in', (ctx) => {
+    const next = nextOf(textOf(ctx.query['next']), '/w/');
+    sendPage(ctx, 200, <SignInPage next={next} workspace={next?.split('/', 3)[2]} />);
+  });
+
+  router.post('/sign-in', async (ctx) => {
+    const { workspace = '', username = '', password = '', next } = await ownForm(ctx);
+    const back = nextOf(next, '/w/');
+    const typed = { workspace, username, next: back };
+    const result = await tryOnce(throttle, ctx, `${workspace}/${username}`, () =>
+      verifyUser(workspace, username, password, services),
+    );
+    if ('waitSecs' in result) {
+      const { waitSecs } = result;
+      services.count({ what: 'sign-in', to: 'workspace', result: 'too-many' });
+      return sendRefused(ctx, 'sign-in.too-many', <SignInPage {...typed} retryAfterSecs={waitSecs} />, {
+        'Retry-After': String(waitSecs),
+      });
+    }
+    const { found } = result;
+    services.count({ what: 'sign-in', to: 'workspace', result: found === undefined ? 'failed' : 'ok' });
+    if (found === undefined) {
+      return sendRefused(ctx, 'sign-in.failed', <SignInPage {...typed} error={refused} />, {
+        'WWW-Authenticate': 'Session realm="workspace"',
+      });
+    }
+    await sessions.beginUser(ctx, workspace, found);
+    return goTo(ctx, back !== undefined && isIn(back, workspace) ? back : workspacePath(workspace));
+  });
+
+  router.post('/sign-out', async (ctx) => {
+    await ownForm(ctx);
+    await sessions.end(ctx, 'workspace');
+    goTo(ctx, '/sign-in');
+  });
+
+  const isConfigured = adminTokens.length > 0;
+
+  router.get('/console/sign-in', (ctx) =>
+    sendPage(ctx, 200, <ConsoleSignInPage notConfigured={!isConfigured} />),
+  );
+
+  router.post('/console/sign-in', async (ctx) => {
+    const { token = '' } = await ownForm(ctx);
+    if (!isConfigured) throw new RequestRefused('control-plane.not-configured', 'No admin token is set.');
+    const result = await tryOnce(throttle, ctx, consoleAccount, async () =>
+      adminTokenOf(token, adminTokens, services),
+    );
+    if ('waitSecs' in result) {
+      const { waitSecs } = result;
+      services.count({ what: 'sign-in', to: 'console', result: 'too-many' });
+      return sendRefused(ctx, 'sign-in.too-many', <ConsoleSignInPage retryAfterSecs={waitSecs} />, {
+        'Retry-After': String(waitSecs),
+      });
+    }
+    const { found } = result;
+    services.count({ what: 'sign-in', to: 'console', result: found === undefined ? 'failed' : 'ok' });
+    if (found === undefined) {
+      return sendRefused(ctx, 'sign-in.failed', <ConsoleSignInPage error="The token is not right." />, {
+        'WWW-Authenticate': 'Session realm="console"',
+      });
+    }
+    await sessions.beginOperator(ctx, found);
+    return goTo(ctx, '/console');
+  });
+
+  router.post('/console/sign-out', async (ctx) => {
+    await ownForm(ctx);
+    await sessions.end(ctx, 'console');
+    goTo(ctx, '/console/sign-in');
+  });
+
+  return router;
+};
+
+const textOf = (value: string | string[] | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+const isIn = (path: string, workspace: string): boolean =>
+  path === workspacePath(workspace) || path.startsWith(`${workspacePath(workspace)}/`);
+
+/** The admin token, where it is one; every one is compared, each in constant time. */
+const adminTokenOf = (
+  token: string,
+  adminTokens: readonly string[],
+  { secrets }: Services,
+): string | undefined => {
+  const digest = secrets.digest(token);
+  return adminTokens.filter((known) => secrets.isSame(secrets.digest(known), digest))[0];
+};
