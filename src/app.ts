@@ -205,7 +205,11 @@ const joinHttp = (
     others: [
       createHealth({ readiness, metrics: metrics.text }),
       createApidoc(
-        Object.fromEntries([workspaceApi, adminApi].map((api) => [api.name, apiDocument(api, version)])),
+        [workspaceApi, adminApi].map((api) => ({
+          name: api.name,
+          title: api.title.replace('Keyledger ', ''),
+          document: apiDocument(api, version),
+        })),
       ),
       createProblemPages(),
       createAssets(),

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { Router } from '@koa/router';
 import { HttpError, type Context, type Middleware } from 'koa';
+import compress from 'koa-compress';
 import koaMount from 'koa-mount';
 import koaStatic from 'koa-static';
 import { koaSwagger } from 'koa2-swagger-ui';
@@ -15,20 +16,38 @@ const assetsPath = '/apidoc/assets';
 
 const assetsMaxAgeMs = 3_600_000;
 
+/** An API as the page offers it: `name` is how its documents are called in paths, `title` how people call it. */
+type Described = { readonly name: string; readonly title: string; readonly document: ApiDocument };
+
+/** The bar above the reference: where the documents are. All text here is this program's own. */
+const downloads = (apis: readonly Described[]): string =>
+  `<nav class="downloads" aria-label="Documents"><a class="home" href="/">Keyledger</a>${apis
+    .map(
+      ({ name, title }) =>
+        `<span>${title}: <a href="/apidoc/${name}.json" download>JSON</a> <a href="/apidoc/${name}.yaml" download>YAML</a></span>`,
+    )
+    .join('')}</nav>`;
+
+const downloadsStyle =
+  '.downloads{display:flex;flex-wrap:wrap;gap:.5rem 2rem;padding:.75rem 1.25rem;font:1rem/1.5 system-ui,sans-serif;background:#fff;color:#1f2433}' +
+  '.downloads a{color:#3542a8}.downloads .home{font-weight:700;margin-right:auto}.swagger-ui .topbar .link{display:none}';
+
 /** The page as the library renders it, once: it is constant, and this way its one inline script can be hashed. */
-const renderPage = (documents: readonly { url: string; name: string }[]): string => {
+const renderPage = (apis: readonly Described[]): string => {
   const { version } = require('swagger-ui-dist/package.json') as { version: string };
+  const urls = apis.map(({ name, title }) => ({ url: `/apidoc/${name}.json`, name: title }));
   const render = koaSwagger({
     title: 'Keyledger API reference',
     routePrefix: false,
     swaggerVersion: version,
     swaggerCdnUrl: assetsPath,
-    hideTopbar: documents.length < 2,
     favicon: `${assetsPath}/favicon-32x32.png`,
+    customCSS: downloadsStyle,
     swaggerOptions: {
-      url: documents[0]?.url ?? '',
-      ...(documents.length < 2 ? {} : { urls: [...documents], 'urls.primaryName': documents[0]?.name }),
-      layout: documents.length < 2 ? 'BaseLayout' : 'StandaloneLayout',
+      url: urls[0]?.url ?? '',
+      urls,
+      'urls.primaryName': urls[0]?.name,
+      layout: 'StandaloneLayout',
       persistAuthorization: false,
       displayRequestDuration: true,
       tryItOutEnabled: true,
@@ -43,6 +62,7 @@ const renderPage = (documents: readonly { url: string; name: string }[]): string
       .replaceAll(`${assetsPath}/${version}/`, `${assetsPath}/`)
       .replaceAll('swagger-ui.min.css', 'swagger-ui.css')
       .replaceAll(/<link[^>]*fonts\.googleapis\.com[^>]*>/g, '')
+      .replace('<div id="swagger-ui">', `${downloads(apis)}<div id="swagger-ui">`)
   );
 };
 
@@ -53,9 +73,8 @@ const scriptHashes = (page: string): string =>
     .join(' ');
 
 /** The interactive API reference at `/apidoc`, with every asset its own, and the documents for download. */
-export const createApidoc = (documents: { readonly [name: string]: ApiDocument }): Router => {
-  const names = Object.keys(documents);
-  const page = renderPage(names.map((name) => ({ url: `/apidoc/${name}.json`, name })));
+export const createApidoc = (apis: readonly Described[]): Router => {
+  const page = renderPage(apis);
   const policy = [
     "default-src 'none'",
     `script-src 'self' ${scriptHashes(page)}`,
@@ -73,7 +92,10 @@ export const createApidoc = (documents: { readonly [name: string]: ApiDocument }
     ctx.type = 'text/html; charset=utf-8';
     ctx.body = page;
   });
-  for (const [name, { json, yaml }] of Object.entries(documents)) {
+  for (const {
+    name,
+    document: { json, yaml },
+  } of apis) {
     router.get(`/apidoc/${name}.json`, (ctx) => {
       ctx.type = 'application/json; charset=utf-8';
       ctx.body = json;
@@ -88,7 +110,8 @@ export const createApidoc = (documents: { readonly [name: string]: ApiDocument }
     assetsPath,
     koaStatic(folder, { maxage: assetsMaxAgeMs, index: false }),
   ) as Middleware;
-  router.get('/apidoc/assets/*file', async (ctx, next) => {
+  const compressed = compress() as Middleware;
+  router.get('/apidoc/assets/*file', compressed, async (ctx, next) => {
     try {
       await assets(ctx, next);
     } catch (error) {

@@ -1,16 +1,19 @@
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { launchBrowser, takePicture, watchPage, whyNoBrowser } from '../support/browser.ts';
 import { adminToken, freshFolder, removeFolder, startProgram, type Program } from '../support/program.ts';
+import { arrangeWorkspaces, type Workspace } from '../support/workspace.ts';
 
 describe(`the API reference in a browser${whyNoBrowser === undefined ? '' : ` (skipped: ${whyNoBrowser})`}`, function () {
   this.timeout(60_000);
   const dir = freshFolder();
   let program: Program;
   let browser: Browser;
+  let acme: Workspace | undefined;
 
   before(async function () {
     if (whyNoBrowser !== undefined) this.skip();
+    [acme] = await arrangeWorkspaces(dir, ['acme']);
     program = await startProgram({ dir });
     browser = await launchBrowser();
   });
@@ -20,25 +23,45 @@ describe(`the API reference in a browser${whyNoBrowser === undefined ? '' : ` (s
     removeFolder(dir);
   });
 
-  it('needs nothing but the service, authorizes, and makes a real call', async () => {
+  const open = async (api: 'Workspace API' | 'Admin API') => {
     const page = await browser.newPage();
     const faults = watchPage(page, program.url);
     await page.goto(`${program.url}/apidoc`, { waitUntil: 'networkidle' });
-    await page.getByRole('heading', { name: /Keyledger Admin API/ }).waitFor();
+    await page.getByLabel('Select a definition').selectOption({ label: api });
+    await page.getByRole('heading', { name: `Keyledger ${api}` }).waitFor();
+    return { page, faults };
+  };
 
+  const authorize = async (page: Page, field: string, secret: string): Promise<void> => {
     await page.getByRole('button', { name: 'Authorize' }).first().click();
-    await page.getByLabel('auth-bearer-value').fill(adminToken);
+    await page.getByLabel(field).fill(secret);
     await page.getByRole('button', { name: 'Apply credentials' }).click();
     await page.getByRole('button', { name: 'Close' }).click();
+  };
 
-    await page.locator('#operations-Tenants-createTenant .opblock-summary-control').click();
-    const operation = page.locator('#operations-Tenants-createTenant');
-    await operation.locator('textarea').fill('{"id": "from-the-page"}');
-    await operation.getByRole('button', { name: 'Execute' }).click();
-    const answer = operation.locator('.live-responses-table tbody .response-col_status').first();
+  /** Opens an operation, sends what `fill` puts in, and answers the status that the page shows. */
+  const execute = async (
+    page: Page,
+    operation: string,
+    fill: (at: ReturnType<Page['locator']>) => Promise<void>,
+  ): Promise<string | null> => {
+    const at = page.locator(`#operations-${operation}`);
+    await at.locator('.opblock-summary-control').click();
+    await fill(at);
+    await at.getByRole('button', { name: 'Execute' }).click();
+    const answer = at.locator('.live-responses-table tbody .response-col_status').first();
     await answer.waitFor();
-    expect(await answer.textContent()).to.contain('201');
-    await takePicture(page, 'apidoc');
+    return answer.textContent();
+  };
+
+  it('needs nothing but the service, authorizes as the operator, and makes a real call', async () => {
+    const { page, faults } = await open('Admin API');
+    await authorize(page, 'auth-bearer-value', adminToken);
+    const status = await execute(page, 'Tenants-createTenant', (at) =>
+      at.locator('textarea').fill('{"id": "from-the-page"}'),
+    );
+    expect(status).to.contain('201');
+    await takePicture(page, 'apidoc-admin');
     expect(faults).to.deep.equal([]);
 
     const listed = await fetch(`${program.url}/admin/v1/tenants`, {
@@ -47,13 +70,33 @@ describe(`the API reference in a browser${whyNoBrowser === undefined ? '' : ` (s
     expect(await listed.text()).to.contain('"id":"from-the-page"');
   });
 
-  it('offers the document as JSON and YAML, of the version that runs', async () => {
-    const json = await fetch(`${program.url}/apidoc/admin.json`);
-    const yaml = await fetch(`${program.url}/apidoc/admin.yaml`);
-    const document = (await json.json()) as { openapi: string; info: { version: string } };
-    const metrics = await (await fetch(`${program.url}/metrics`)).text();
-    expect(document.openapi).to.equal('3.1.0');
-    expect(metrics).to.contain(`build_info{version="${document.info.version}"} 1`);
-    expect(await yaml.text()).to.contain('openapi: 3.1.0');
+  it('shows the workspace API first, authorizes with an API key, and makes a real call', async () => {
+    const { page, faults } = await open('Workspace API');
+    const key = acme?.writer.key ?? '';
+    await authorize(page, 'Value:', key);
+    const status = await execute(page, 'Agents-createAgent', async (at) => {
+      await at.getByPlaceholder('workspace_id').fill('acme');
+      await at.locator('textarea').fill('{"name": "From the page"}');
+    });
+    expect(status).to.contain('201');
+    await takePicture(page, 'apidoc-workspace');
+    expect(faults).to.deep.equal([]);
+
+    const listed = await fetch(`${program.url}/api/acme/agents`, { headers: { 'X-API-Key': key } });
+    expect(await listed.text()).to.contain('"name":"From the page"');
   });
+
+  for (const name of ['admin', 'workspace']) {
+    it(`offers the document of the ${name} API as JSON and YAML, of the version that runs`, async () => {
+      const page = await (await fetch(`${program.url}/apidoc`)).text();
+      expect(page).to.contain(`href="/apidoc/${name}.json"`).and.to.contain(`href="/apidoc/${name}.yaml"`);
+      const json = await fetch(`${program.url}/apidoc/${name}.json`);
+      const yaml = await fetch(`${program.url}/apidoc/${name}.yaml`);
+      const document = (await json.json()) as { openapi: string; info: { version: string } };
+      const metrics = await (await fetch(`${program.url}/metrics`)).text();
+      expect(document.openapi).to.equal('3.1.0');
+      expect(metrics).to.contain(`build_info{version="${document.info.version}"} 1`);
+      expect(await yaml.text()).to.contain('openapi: 3.1.0');
+    });
+  }
 });

@@ -22,4 +22,4 @@ export const adminRoutes: readonly Route[] = [
 ];
 
 /** Every operation of the workspace API. */
-export const workspaceRoutes: readonly Route[] = [...apiKeyRoutes, ...resourceRoutes];
+export const workspaceRoutes: readonly Route[] = [...resourceRoutes, ...apiKeyRoutes];
