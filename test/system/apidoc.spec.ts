@@ -4,6 +4,28 @@ import { launchBrowser, takePicture, watchPage, whyNoBrowser } from '../support/
 import { adminToken, freshFolder, removeFolder, startProgram, type Program } from '../support/program.ts';
 import { arrangeWorkspaces, type Workspace } from '../support/workspace.ts';
 
+const authorize = async (page: Page, field: string, secret: string): Promise<void> => {
+  await page.getByRole('button', { name: 'Authorize' }).first().click();
+  await page.getByLabel(field).fill(secret);
+  await page.getByRole('button', { name: 'Apply credentials' }).click();
+  await page.getByRole('button', { name: 'Close' }).click();
+};
+
+/** Opens an operation, sends what `fill` puts in, and answers the status that the page shows. */
+const execute = async (
+  page: Page,
+  operation: string,
+  fill: (at: ReturnType<Page['locator']>) => Promise<void>,
+): Promise<string | null> => {
+  const at = page.locator(`#operations-${operation}`);
+  await at.locator('.opblock-summary-control').click();
+  await fill(at);
+  await at.getByRole('button', { name: 'Execute' }).click();
+  const answer = at.locator('.live-responses-table tbody .response-col_status').first();
+  await answer.waitFor();
+  return answer.textContent();
+};
+
 describe(`the API reference in a browser${whyNoBrowser === undefined ? '' : ` (skipped: ${whyNoBrowser})`}`, function () {
   this.timeout(60_000);
   const dir = freshFolder();
@@ -30,28 +52,6 @@ describe(`the API reference in a browser${whyNoBrowser === undefined ? '' : ` (s
     await page.getByLabel('Select a definition').selectOption({ label: api });
     await page.getByRole('heading', { name: `Keyledger ${api}` }).waitFor();
     return { page, faults };
-  };
-
-  const authorize = async (page: Page, field: string, secret: string): Promise<void> => {
-    await page.getByRole('button', { name: 'Authorize' }).first().click();
-    await page.getByLabel(field).fill(secret);
-    await page.getByRole('button', { name: 'Apply credentials' }).click();
-    await page.getByRole('button', { name: 'Close' }).click();
-  };
-
-  /** Opens an operation, sends what `fill` puts in, and answers the status that the page shows. */
-  const execute = async (
-    page: Page,
-    operation: string,
-    fill: (at: ReturnType<Page['locator']>) => Promise<void>,
-  ): Promise<string | null> => {
-    const at = page.locator(`#operations-${operation}`);
-    await at.locator('.opblock-summary-control').click();
-    await fill(at);
-    await at.getByRole('button', { name: 'Execute' }).click();
-    const answer = at.locator('.live-responses-table tbody .response-col_status').first();
-    await answer.waitFor();
-    return answer.textContent();
   };
 
   it('needs nothing but the service, authorizes as the operator, and makes a real call', async () => {
