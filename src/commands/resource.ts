@@ -95,8 +95,9 @@ const resourceCommands = (noun: Noun) => {
       fold,
       decide: (wish: CreateResource, state) => {
         if (state.status !== 'none') return refuse('resource.exists', 'The generated id is taken.');
-        if (isTooLarge(wish.content)) return tooLarge();
-        return accept({ type: `${noun}Created`, data: wish });
+        const { id, tenant_id, incarnation, content } = wish;
+        if (isTooLarge(content)) return tooLarge();
+        return accept({ type: `${noun}Created`, data: { id, tenant_id, incarnation, content } });
       },
     }),
     /** Changes one; a patch that changes nothing is no event. */

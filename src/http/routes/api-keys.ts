@@ -10,6 +10,7 @@ import { route, type Caller } from '../route.ts';
 import { displayName, instant, listQuery, noQuery, role, tenantId } from '../schemas.ts';
 import type { Services } from '../services.ts';
 import { unknownTenant } from './found.ts';
+import { workspaceOf, type Membership } from './workspace.ts';
 
 /** How much of a key is kept to tell it by, in characters. */
 const prefixChars = 10;
@@ -72,34 +73,15 @@ const viewOf = async (key: ApiKey, { reads, clock }: Services): Promise<ApiKeyVi
   return { ...rest, created_at, expires_at, last_used_at, prefix, status };
 };
 
-/** Whose workspace a caller of these routes is in, and up to which role they may give keys there. */
-const memberOf = (caller: Caller): Asker & { readonly tenant_id: string; readonly incarnation: string } => {
-  const actor = actorOf(caller);
-  switch (caller.kind) {
-    case 'api_key':
-      return {
-        actor,
-        role: caller.key.role,
-        tenant_id: caller.key.workspace_id,
-        incarnation: caller.key.incarnation,
-      };
-    case 'user': {
-      const { role: own, workspace_id, incarnation } = caller.session;
-      return { actor, role: own, tenant_id: workspace_id, incarnation };
-    }
-    case 'admin':
-    case 'verifier':
-    case 'service_account':
-      throw new Error(`${actor} is no member of a workspace.`);
-  }
-};
+/** Who asks, and in which workspace. */
+const memberOf = (caller: Caller): Asker & Membership => ({ actor: actorOf(caller), ...workspaceOf(caller) });
 
 const notFound = (id: string) => refuse('api-key.not-found', `There is no API key ${id}.`);
 
 /** The key, where the caller may see it: an admin sees all, anybody else their own. */
 const findOwn = async (
   id: string,
-  { actor, role: own, incarnation }: ReturnType<typeof memberOf>,
+  { actor, role: own, incarnation }: Asker & Membership,
   { reads }: Services,
 ): Promise<ApiKey | undefined> => {
   const found = await findApiKey(reads, incarnation, id);

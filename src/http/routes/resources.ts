@@ -11,9 +11,10 @@ import { findResource, resourcesOf, type ResourceKind } from '../../projections/
 import type { RefusalCode } from '../../refusals.ts';
 import { listAsStored } from '../lists.ts';
 import { etagOf, hasAlready } from '../preconditions.ts';
-import { route, type Caller, type Route } from '../route.ts';
+import { route, type Route } from '../route.ts';
 import { description, displayName, instant, listQuery, noQuery, tenantId } from '../schemas.ts';
 import type { Services } from '../services.ts';
+import { workspaceOf } from './workspace.ts';
 
 const resourceId = z.string().min(1).max(128);
 
@@ -84,20 +85,6 @@ const schemasOf = ({ Noun, own }: Kind) => {
       .partial()
       .meta({ description: 'A JSON merge patch (RFC 7396): `null` takes a member away.' }),
   };
-};
-
-/** The workspace that a caller of these routes is in. */
-const workspaceOf = (caller: Caller): { readonly tenant_id: string; readonly incarnation: string } => {
-  switch (caller.kind) {
-    case 'api_key':
-      return { tenant_id: caller.key.workspace_id, incarnation: caller.key.incarnation };
-    case 'user':
-      return { tenant_id: caller.session.workspace_id, incarnation: caller.session.incarnation };
-    case 'admin':
-    case 'verifier':
-    case 'service_account':
-      throw new Error(`${caller.kind} is in no workspace.`);
-  }
 };
 
 /** A thread may name an agent of its workspace, and no other. */
