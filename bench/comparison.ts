@@ -7,10 +7,10 @@ import { findTrouble, runRounds } from './rounds.ts';
 import { credentialSchema, type Credential } from './sides/requests.ts';
 import { startConstant } from './sides/constant.ts';
 import { exampleAnswers } from './sides/examples.ts';
-import { startOidc } from './sides/oidc.ts';
+import { oidcTitle, startOidc } from './sides/oidc.ts';
 import { startService, type ServiceSide } from './sides/service.ts';
 import type { Side, SideStart } from './sides/side.ts';
-import { formatMs, formatRows, formatTable, summarise, type Row } from './table.ts';
+import { formatAims, formatMs, formatRows, formatTable, summarise, type Aims, type Row } from './table.ts';
 
 /** What one server took. */
 export type Footprint = {
@@ -33,6 +33,20 @@ export type Comparison = {
 const koaTitle = '(a) Koa';
 const nodeTitle = '(b) node:http';
 
+/** The least that the service should reach of another side's rate at the most connections, by that side's title. */
+const aims: Aims = {
+  [koaTitle]: {
+    mint: 0.6,
+    authenticate: 0.8,
+    get: 0.8,
+    list: 0.8,
+    revoke: 0.6,
+    agents: 0.75,
+    workflow: 0.55,
+  },
+  [oidcTitle]: { mint: 1.3, authenticate: 2, revoke: 1 },
+};
+
 /** The service beside the constant servers and the peer. Ends every server it started. */
 export const compareSides = async (options: Options, start: SideStart): Promise<Comparison> => {
   const sides: Side[] = [];
@@ -49,7 +63,8 @@ export const compareSides = async (options: Options, start: SideStart): Promise<
     if (options.sides.includes('node'))
       sides.push(await startConstant({ ...start, name: 'node', title: nodeTitle, answers }));
     if (options.sides.includes('oidc')) sides.push(await startOidc(start));
-    return await compare(options, start.client, sides);
+    const compared = await compare(options, start.client, sides);
+    return { ...compared, text: `${compared.text}\n\n${formatAims(compared.rows, aims)}` };
   } finally {
     for (const { server } of sides) await server.stop();
   }

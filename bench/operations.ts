@@ -1,7 +1,19 @@
 import { z } from 'zod';
 
+/** What is measured of the Admin API. */
+const adminOperations = ['mint', 'authenticate', 'get', 'list', 'revoke'] as const;
+
+/** What is measured of the workspace API. */
+const workspaceOperations = ['agents', 'workflow'] as const;
+
 /** What is measured, in the order of the table. */
-export const operations = ['mint', 'authenticate', 'get', 'list', 'revoke'] as const;
+export const operations = [...adminOperations, ...workspaceOperations] as const;
+
+/** Asked with an operator's token or a service account's bearer. */
+export type AdminOperation = (typeof adminOperations)[number];
+
+/** Asked with an API key. */
+export type WorkspaceOperation = (typeof workspaceOperations)[number];
 
 /** One kind of request, the same on every side that knows it. */
 export type Operation = (typeof operations)[number];
@@ -13,6 +25,8 @@ export const operationTitles: Record<Operation, string> = {
   get: 'get one tenant',
   list: 'list 100 users',
   revoke: 'revoke a credential',
+  agents: 'list 20 agents',
+  workflow: 'create a workflow',
 };
 
 /** One client, a small pool, a busy one. */

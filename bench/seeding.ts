@@ -1,20 +1,26 @@
 import { v7 } from 'uuid';
+import { createApiKey } from '../src/commands/api-key.ts';
+import { agentCommands } from '../src/commands/resource.ts';
 import { createServiceAccount } from '../src/commands/service-account.ts';
 import { createTenant } from '../src/commands/tenant.ts';
 import { mintCredential, type Minter } from '../src/commands/credential.ts';
 import { createClock } from '../src/core/clock.ts';
-import type { Cause } from '../src/core/event.ts';
+import type { Outcome } from '../src/core/command.ts';
+import type { Cause, Fact } from '../src/core/event.ts';
 import type { EventStore, ReadModels } from '../src/core/ports.ts';
 import { createRun, type Run } from '../src/core/run.ts';
 import { codec } from '../src/events/index.ts';
 import { createSecrets } from '../src/secrets/tokens.ts';
-import { tenant, type Credential } from './sides/requests.ts';
+import { tenant, workspace, type Credential } from './sides/requests.ts';
 
 /** How many mints are in flight: enough to fill the engine's transactions. */
 const lanes = 512;
 /** How many credentials are printed, evenly spread over all, so that authenticate meets a store it can't cache. */
 const printedAmount = 20_000;
 const ttlSeconds = 86_400;
+const agentsAmount = 20;
+/** How much of a key the service keeps to tell it by, in characters. */
+const prefixChars = 10;
 
 const secrets = createSecrets();
 const clock = createClock();
@@ -41,6 +47,10 @@ const createMinter = async (run: Run): Promise<Minter> => {
   return account;
 };
 
+const expectAccepted = (outcome: Outcome<Fact, string>): void => {
+  if (!outcome.accepted) throw new Error(`filling the store was refused: ${outcome.detail}`);
+};
+
 const mintOne = async (run: Run, minter: Minter): Promise<Credential> => {
   const username = secrets.newId('cred_');
   const { value, digest } = secrets.fresh('tk_');
@@ -52,7 +62,7 @@ const mintOne = async (run: Run, minter: Minter): Promise<Credential> => {
     ttl_secs: ttlSeconds,
   } as const;
   const outcome = await run(mintCredential, { ...wish, minter, atMs: clock() }, cause);
-  if (!outcome.accepted) throw new Error(`minting was refused: ${outcome.detail}`);
+  expectAccepted(outcome);
   return { username, password: value };
 };
 
@@ -72,11 +82,40 @@ const fill = async (run: Run, amount: number): Promise<Credential[]> => {
   return printed;
 };
 
-/** Fills a store with a tenant and its credentials by the service's own commands; answers some of these, spread over all. */
-export const seed = (
-  engine: { readonly events: EventStore; readonly readModels: Pick<ReadModels, 'settle'> },
-  amount: number,
-): Promise<readonly Credential[]> => {
+/** A store that is filled without HTTP. */
+type Engine = { readonly events: EventStore; readonly readModels: Pick<ReadModels, 'settle'> };
+
+const runOn = (engine: Engine): Run => {
   const observer = { decided: () => undefined, conflicted: () => undefined };
-  return fill(createRun({ ...engine, codec, clock, newId: v7, observer }), amount);
+  return createRun({ ...engine, codec, clock, newId: v7, observer });
+};
+
+/** Fills a store with a tenant and its credentials by the service's own commands; answers some of these, spread over all. */
+export const seed = (engine: Engine, amount: number): Promise<readonly Credential[]> =>
+  fill(runOn(engine), amount);
+
+/** Makes a workspace with 20 agents, and a key for it that may write; answers the key. */
+export const seedWorkspace = async (engine: Engine): Promise<string> => {
+  const run = runOn(engine);
+  const ofWorkspace = { tenant_id: workspace, incarnation: `${workspace}~1` };
+  const { value, digest: key_digest } = secrets.fresh('svc_');
+  const key = {
+    ...ofWorkspace,
+    api_key_id: secrets.newId('key_'),
+    name: 'bench',
+    role: 'writer',
+    expires_at: null,
+    key_digest,
+    prefix: value.slice(0, prefixChars),
+    by: { actor: cause.actor, role: 'admin' },
+    atMs: clock(),
+  } as const;
+  expectAccepted(await run(createTenant, { tenant_id: workspace }, cause));
+  expectAccepted(await run(createApiKey, key, cause));
+  for (let i = 0; i < agentsAmount; i++) {
+    const content = { name: `Agent ${i}`, description: 'Answers questions about orders.', metadata: {} };
+    const wish = { ...ofWorkspace, id: secrets.newId('agent_'), content };
+    expectAccepted(await run(agentCommands.create, wish, cause));
+  }
+  return value;
 };

@@ -21,6 +21,9 @@ export type Row = {
   readonly ratios: Readonly<Record<string, number>>;
 };
 
+/** The least that a ratio should be, by the side that it is to and the operation. */
+export type Aims = Readonly<Record<string, Partial<Record<Operation, number>>>>;
+
 /** The cells' medians, row by row. A ratio is the median of each round's own ratio, so that slow moments cancel. */
 export const summarise = (
   cells: readonly Cell[],
@@ -72,6 +75,21 @@ export const formatRows = (
   ]);
   return formatTable(['operation', 'connections', ...sides, ...ratioTitles], lines);
 };
+
+/** The ratios at the most connections as a Markdown table, each beside what it should be. */
+export const formatAims = (rows: readonly Row[], aims: Aims): string =>
+  formatTable(
+    ['operation', ...Object.keys(aims).flatMap((side) => [`÷ ${side}`, 'aim'])],
+    rows
+      .filter(({ connections }) => connections === Math.max(...connectionCounts))
+      .map(({ operation, ratios }) => [
+        operationTitles[operation],
+        ...Object.entries(aims).flatMap(([side, of]) => [
+          ratios[side]?.toFixed(2) ?? '–',
+          of[operation]?.toFixed(2) ?? '–',
+        ]),
+      ]),
+  );
 
 const formatFigure = (it: Figure | undefined): string => {
   if (it === undefined) return '–';

@@ -18,7 +18,9 @@ const router = new Router()
   .post('/admin/v1/tenants/:id/authenticate', send(answers.authenticate))
   .get('/admin/v1/tenants/:id', send(answers.get))
   .get('/admin/v1/tenants/:id/users', send(answers.list))
-  .delete('/admin/v1/tenants/:id/tokens/:username', send(answers.revoke));
+  .delete('/admin/v1/tenants/:id/tokens/:username', send(answers.revoke))
+  .get('/api/:workspace/agents', send(answers.agents))
+  .post('/workflows', send(answers.workflow));
 const app = new Koa()
   .use(koaBody({ json: true, urlencoded: false, text: false, multipart: false }))
   .use(router.routes())

@@ -8,7 +8,11 @@ const answers = readAnswers();
 
 const answerTo = ({ method, url = '' }: IncomingMessage): Answer => {
   if (method === 'DELETE') return answers.revoke;
-  if (method === 'POST') return url.endsWith('/tokens') ? answers.mint : answers.authenticate;
+  if (method === 'POST') {
+    if (url === '/workflows') return answers.workflow;
+    return url.endsWith('/tokens') ? answers.mint : answers.authenticate;
+  }
+  if (url.endsWith('/agents')) return answers.agents;
   return url.endsWith('/users') ? answers.list : answers.get;
 };
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Answers } from '../operations.ts';
 import { startServer } from '../server-process.ts';
-import { adminRequests } from './requests.ts';
+import { adminRequests, workspaceRequests } from './requests.ts';
 import type { Side, SideStart } from './side.ts';
 
 /** How many names the requests take in turn, as those to the service do. */
@@ -31,6 +31,9 @@ export const startConstant = async ({ name, title, answers, folder }: ConstantSt
     username: `cred_${String(i).padStart(24, '0')}`,
     password: `tk_${'x'.repeat(49)}`,
   }));
-  const requests = adminRequests(tokens, credentials);
+  const requests = {
+    ...adminRequests(tokens, credentials),
+    ...workspaceRequests(`svc_${'x'.repeat(49)}`),
+  };
   return { title, server, requestsFor: async (operation) => requests[operation] };
 };

@@ -8,6 +8,16 @@ const user = (i: number): object => ({
   role: 'reader',
   created_at: createdAt,
 });
+const resource = (kind: string, i: number): object => ({
+  id: `${kind}_018f00000000700080000000${String(i).padStart(8, '0')}`,
+  workspace_id: 'bench-workspace',
+  name: 'Nightly report',
+  description: 'Gathers the figures of the day.',
+  metadata: {},
+  created_at: createdAt,
+  updated_at: createdAt,
+  created_by: `api_key:key_${'0'.repeat(32)}`,
+});
 const credential = {
   username: `cred_${'x'.repeat(24)}`,
   tenant: 'bench',
@@ -23,4 +33,6 @@ export const exampleAnswers: Answers = {
   get: { status: 200, body: { id: 'bench', created_at: createdAt } },
   list: { status: 200, body: Array.from({ length: 100 }, (_, i) => user(i)) },
   revoke: { status: 204, body: null },
+  agents: { status: 200, body: Array.from({ length: 20 }, (_, i) => resource('agent', i)) },
+  workflow: { status: 201, body: resource('workflow', 0) },
 };

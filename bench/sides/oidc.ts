@@ -11,6 +11,9 @@ import type { Side, SideStart } from './side.ts';
 /** How many tokens introspection takes in turn, as authenticate does at the service. */
 const poolAmount = 1_000;
 
+/** The peer's heading. */
+export const oidcTitle = '(c) oidc-provider';
+
 /** Starts the peer. Mint is a client_credentials grant, authenticate an introspection (RFC 7662), revoke RFC 7009. */
 export const startOidc = async ({ folder, client }: SideStart): Promise<Side> => {
   const secret = randomBytes(32).toString('hex');
@@ -36,7 +39,7 @@ export const startOidc = async ({ folder, client }: SideStart): Promise<Side> =>
     authenticate: form('/token/introspection', pool),
   };
   return {
-    title: '(c) oidc-provider',
+    title: oidcTitle,
     server,
     requestsFor: async (operation, amount) =>
       operation === 'revoke'

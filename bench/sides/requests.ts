@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import type { Client } from '../client-process.ts';
 import type { Requests } from '../job.ts';
-import type { Operation } from '../operations.ts';
+import type { AdminOperation, WorkspaceOperation } from '../operations.ts';
 
-/** The tenant that every request names. */
+/** The tenant that every request to the Admin API names. */
 export const tenant = 'bench';
+
+/** The workspace that the API key is of: a tenant of its own, so that nothing else is listed with its agents. */
+export const workspace = 'bench-workspace';
 
 /** A minted credential, as far as the benchmark uses it. */
 export const credentialSchema = z.object({ username: z.string(), password: z.string() });
@@ -22,7 +25,7 @@ const path = `/admin/v1/tenants/${tenant}`;
 export const adminRequests = (
   tokens: Tokens,
   credentials: readonly Credential[],
-): Record<Operation, Requests> => {
+): Record<AdminOperation, Requests> => {
   const admin = { Authorization: `Bearer ${tokens.admin}` };
   const bearer = { Authorization: `Bearer ${tokens.bearer}` };
   const wish = { subject: 'nightly-report', role: 'reader', ttl_secs: 3600 };
@@ -46,6 +49,21 @@ export const adminRequests = (
       paths: credentials.map(({ username }) => `${path}/tokens/${username}`),
       headers: bearer,
       bodies: [],
+    },
+  };
+};
+
+/** The requests to the workspace API. */
+export const workspaceRequests = (apiKey: string): Record<WorkspaceOperation, Requests> => {
+  const key = { 'X-API-Key': apiKey };
+  const wish = { name: 'Nightly report', description: 'Gathers the figures of the day.' };
+  return {
+    agents: { method: 'GET', paths: [`/api/${workspace}/agents`], headers: key, bodies: [] },
+    workflow: {
+      method: 'POST',
+      paths: ['/workflows'],
+      headers: { ...key, ...json },
+      bodies: [JSON.stringify(wish)],
     },
   };
 };

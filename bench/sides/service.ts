@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Answers } from '../operations.ts';
+import { runProgram } from '../child.ts';
+import type { Requests } from '../job.ts';
+import type { Answers, Operation } from '../operations.ts';
 import { startServer } from '../server-process.ts';
 import { call } from './call.ts';
 import {
@@ -9,6 +11,7 @@ import {
   credentialSchema,
   mintAll,
   tenant,
+  workspaceRequests,
   type Credential,
   type Tokens,
 } from './requests.ts';
@@ -34,18 +37,24 @@ export type ServiceStart = SideStart & {
   readonly seeded?: readonly Credential[];
 };
 
-/** The service, and its own answers, which the constant servers send too. */
+/** The service, and its own answers, which the constant servers send too; absent where it has no workspace. */
 export type ServiceSide = Side & {
-  readonly answers: Answers;
+  readonly answers: Answers | undefined;
   /** What authenticate takes in turn. */
   readonly pool: readonly Credential[];
 };
 
-/** Starts the service and fills it through its own interface: a tenant, 100 users, a service account, credentials. */
+/**
+ * Starts the service and fills it through its own interface: a tenant, 100 users, a service account, credentials. On
+ * the embedded engine it finds a workspace too, with 20 agents and an API key, which no request can make but a user's.
+ */
 export const startService = async (start: ServiceStart): Promise<ServiceSide> => {
   const { title, folder, client, program, dataDir, engines, seeded, poolAmount = poolAmountUsual } = start;
   const admin = randomBytes(32).toString('hex');
   const env = { SERVICE_CP_ADMIN_TOKEN: admin, SERVICE_DATA_DIR: dataDir, SERVICE_PORT: '0', ...engines };
+  // Only the embedded engine can be filled beforehand: what a remote one is asked there is not this benchmark's.
+  const apiKey =
+    engines === undefined ? await runProgram('seed-workspace', { BENCH_DIR: dataDir }) : undefined;
   const log = join(folder, `${title.replaceAll(/\W+/g, '-')}.log`);
   const server = await startServer({ program, env, log, readyPath: '/readyz' });
   if (engines !== undefined) await leaveTenant(server.port, admin);
@@ -56,12 +65,15 @@ export const startService = async (start: ServiceStart): Promise<ServiceSide> =>
       credentialSchema.parse(JSON.parse(body)),
     );
   const pool = seeded ?? (await mintCredentials(poolAmount));
-  const standing = adminRequests(tokens, pool);
+  const standing: Partial<Record<Operation, Requests>> = {
+    ...adminRequests(tokens, pool),
+    ...(apiKey !== undefined && workspaceRequests(apiKey)),
+  };
   return {
     title,
     server,
     pool,
-    answers: await observeAnswers(server.port, tokens),
+    answers: apiKey === undefined ? undefined : await observeAnswers(server.port, tokens, apiKey),
     requestsFor: async (operation, amount) =>
       operation === 'revoke'
         ? { ...adminRequests(tokens, await mintCredentials(amount)).revoke, once: true }
@@ -78,7 +90,9 @@ const leaveTenant = async (port: number, token: string): Promise<void> => {
 };
 
 const fill = async (port: number, admin: string, createsTenant: boolean): Promise<Tokens> => {
-  const post = (path: string, body: object) => call(port, { method: 'POST', path, token: admin, body });
+  const headers = { authorization: `Bearer ${admin}`, 'content-type': 'application/json' };
+  const post = (path: string, body: object) =>
+    call(port, { method: 'POST', path, headers, body: JSON.stringify(body) });
   if (createsTenant) await post('/admin/v1/tenants', { id: tenant });
   for (let i = 0; i < usersAmount; i++) {
     await post(`/admin/v1/tenants/${tenant}/users`, {
@@ -92,25 +106,19 @@ const fill = async (port: number, admin: string, createsTenant: boolean): Promis
   return { admin, bearer: accountSchema.parse(body).bearer };
 };
 
-const observeAnswers = async (port: number, { admin, bearer }: Tokens): Promise<Answers> => {
-  const path = `/admin/v1/tenants/${tenant}`;
-  const wish = { subject: 'nightly-report', role: 'reader', ttl_secs: 3600 };
-  const mint = await call(port, { method: 'POST', path: `${path}/tokens`, token: bearer, body: wish });
-  const credential = credentialSchema.parse(mint.body);
+const observeAnswers = async (port: number, tokens: Tokens, apiKey: string): Promise<Answers> => {
+  const observe = ({ method, paths: [path = ''], headers, bodies: [body] }: Requests) =>
+    call(port, { method, path, headers, body });
+  const mint = await observe(adminRequests(tokens, []).mint);
+  const ofAdmin = adminRequests(tokens, [credentialSchema.parse(mint.body)]);
+  const ofWorkspace = workspaceRequests(apiKey);
   return {
     mint,
-    authenticate: await call(port, {
-      method: 'POST',
-      path: `${path}/authenticate`,
-      token: admin,
-      body: credential,
-    }),
-    get: await call(port, { method: 'GET', path, token: admin }),
-    list: await call(port, { method: 'GET', path: `${path}/users`, token: admin }),
-    revoke: await call(port, {
-      method: 'DELETE',
-      path: `${path}/tokens/${credential.username}`,
-      token: bearer,
-    }),
+    authenticate: await observe(ofAdmin.authenticate),
+    get: await observe(ofAdmin.get),
+    list: await observe(ofAdmin.list),
+    revoke: await observe(ofAdmin.revoke),
+    agents: await observe(ofWorkspace.agents),
+    workflow: await observe(ofWorkspace.workflow),
   };
 };

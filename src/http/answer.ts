@@ -55,8 +55,11 @@ const send = (
   ctx.res.end(text);
 };
 
-const flat = (headers: Readonly<Record<string, string | undefined>> = {}): string[] =>
-  Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
+const flat = (headers: Readonly<Record<string, string | undefined>> = {}): string[] => {
+  const list: string[] = [];
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) list.push(name, value);
+  return list;
+};
 
 /** Answers with a JSON body, or with none where it is `undefined`. */
 export const answerJson = (

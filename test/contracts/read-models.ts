@@ -275,6 +275,24 @@ export const readModelsContract = ({ name, open: openEngine }: ReadModelsUnderTe
           expect(last).to.equal(page.at(-1)?.created);
         }
       });
+      it('is new once a document has come, changed or gone, however often it was asked for before', async () => {
+        const texts: string[] = [];
+        const ask = async (): Promise<void> => {
+          for (let n = 0; n < 2; n++)
+            texts.push((await tallies().pageText({ group: 'fresh', limit: 10 })).text);
+        };
+        await ask();
+        await write(open('tally-99', 'fresh'));
+        await ask();
+        await write(count('tally-99', 0, 3));
+        await ask();
+        await write(end('tally-99', 1));
+        await ask();
+        const [made, changed] = [0, 3].map((total) =>
+          JSON.stringify({ id: 'tally-99', list: 'fresh', total }),
+        );
+        expect(texts).to.deep.equal(['', '', made, made, changed, changed, '', '']);
+      });
       it('refuses a limit out of bounds', async () => {
         for (const limit of [0, -1, 1.5, 1_001]) {
           const error = await tallies()

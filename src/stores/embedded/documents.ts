@@ -1,8 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import { toPosition } from '../../core/event.ts';
-import { pageItemsMax, type Documents, type PageRequest, type Revised } from '../../core/ports.ts';
+import {
+  pageItemsMax,
+  type Documents,
+  type PageRequest,
+  type PageText,
+  type Revised,
+} from '../../core/ports.ts';
 import { reading } from './log.ts';
 import type { Database, SqlValue, Statement } from './sqlite.ts';
+
+/** Pages that each read model keeps as text, and how many characters they have together at most. */
+const cachedPagesMax = 1_000;
+const cachedPagesCharsMax = 1_000_000;
 
 type Row = { readonly revision: number; readonly body: string };
 type ItemRow = { readonly created: number; readonly body: string };
@@ -53,6 +63,9 @@ const pageValues = ({ group, subgroup, after, order, limit }: PageRequest): SqlV
   return list === undefined ? [from, limit] : [list, from, limit];
 };
 
+const keyOf = ({ group, subgroup, after, order, limit }: PageRequest): string =>
+  JSON.stringify([group, subgroup, after, order, limit]);
+
 /** One read model on its reading side, with a bounded cache in front of look-ups. */
 export const createDocuments = (db: Database, table: string, cacheEntriesMax: number) => {
   let statements = prepareTable(db, table);
@@ -61,6 +74,18 @@ export const createDocuments = (db: Database, table: string, cacheEntriesMax: nu
   const cache = new LRUCache<string, Revised<unknown> | typeof absent>({
     max: cacheEntriesMax,
   });
+
+  // A list that is asked for again would cost SQLite as much as all the rest of the request. Which lists a document
+  // stands in is not known here, so any commit to the read model empties this.
+  const pages = new LRUCache<string, PageText>({
+    max: cachedPagesMax,
+    maxSize: cachedPagesCharsMax,
+    sizeCalculation: ({ text }) => text.length + 1,
+  });
+  const clear = (): void => {
+    cache.clear();
+    pages.clear();
+  };
 
   const read = (id: string): Revised<unknown> | undefined => {
     const row = reading(() => statements.get.get(id));
@@ -88,10 +113,17 @@ export const createDocuments = (db: Database, table: string, cacheEntriesMax: nu
       return rows.map(({ created, body }) => ({ created: toPosition(created), document: JSON.parse(body) }));
     },
     pageText: async (request) => {
+      const key = keyOf(request);
+      const cached = pages.get(key);
+      if (cached !== undefined) return cached;
       const values = pageValues(request);
       const row = reading(() => statementsOf(request).text.get(...values));
-      if (row?.last === undefined || row.last === null) return { text: '', count: 0 };
-      return { text: row.text ?? '', count: row.count, last: toPosition(row.last) };
+      const page =
+        row?.last === undefined || row.last === null
+          ? { text: '', count: 0 }
+          : { text: row.text ?? '', count: row.count, last: toPosition(row.last) };
+      pages.set(key, page);
+      return page;
     },
   };
 
@@ -99,13 +131,14 @@ export const createDocuments = (db: Database, table: string, cacheEntriesMax: nu
     documents,
     /** Forgets documents that a commit changed. */
     drop: (ids: readonly string[]): void => {
+      if (ids.length > 0) pages.clear();
       for (const id of ids) cache.delete(id);
     },
-    clear: (): void => cache.clear(),
+    clear,
     /** Reads from another table from now on. */
     swap: (to: string): void => {
       statements = prepareTable(db, to);
-      cache.clear();
+      clear();
     },
   };
 };
