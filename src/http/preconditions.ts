@@ -24,7 +24,7 @@ export const preconditionsOf = (headers: IncomingHttpHeaders): Preconditions => 
       ? {}
       : {
           ifRevision: tagsOf(match).flatMap((tag) =>
-            /^"\d{1,15}"$/.test(tag) ? [Number(tag.slice(1, -1))] : [],
+            /^"(?:0|[1-9]\d{0,14})"$/.test(tag) ? [Number(tag.slice(1, -1))] : [],
           ),
         }),
     ...(noneMatch === undefined ? {} : { ifNoneMatch: tagsOf(noneMatch) }),

@@ -46,7 +46,10 @@ export const expectProblem = (
     instance: told.header('x-request-id'),
   });
   expect(rest['detail']).to.be.a('string').that.is.not.empty;
-  if (status === 401) expect(told.header('www-authenticate')).to.match(/^Bearer realm="admin"/);
+  if (status === 401) {
+    const challenge = code.startsWith('api-key.') ? /^ApiKey realm="workspace"$/ : /^Bearer realm="admin"/;
+    expect(told.header('www-authenticate')).to.match(challenge);
+  }
   if (status === 503) expect(told.header('retry-after')).to.match(/^[1-9]\d*$/);
   return (errors ?? []) as { pointer: string; detail: string; in?: string }[];
 };

@@ -13,6 +13,7 @@ import { engineSettings } from './engines.ts';
 import { cause } from './examples.ts';
 import { projectionsModule } from './joined.ts';
 import { freshFolder, removeFolder, startProgram, type Program } from './program.ts';
+import { until } from './waiting.ts';
 
 /** An API key as it was given out. */
 export type Key = { readonly id: string; readonly key: string };
@@ -42,10 +43,11 @@ export const beforehand = async <T>(
     onFatal: (error) => {
       throw error;
     },
-    observe: new Proxy({}, { get: () => nothing }) as Parameters<typeof openStores>[0]['observe'],
+    observe: new Proxy({}, { get: () => nothing }),
     waiting: nothing,
   });
   try {
+    await until('the stores are ready', () => stores.health().ready);
     const secrets = createSecrets();
     const run = createRun({
       events: stores.events,
@@ -165,6 +167,7 @@ export const makeKeyOver = async (admin: Client, workspace: string, wish: object
 };
 
 /** The body of an answer that has to be of this status. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- A test says what it expects to read.
 export const bodyOf = <T>({ status, text, body }: Answer, expected = 200): T => {
   if (status !== expected) throw new Error(`Answered ${status}, not ${expected}: ${text}`);
   return body as T;

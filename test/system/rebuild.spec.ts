@@ -1,12 +1,15 @@
 import { expect } from 'chai';
+import { signInOperator, signInUser, signOut } from '../../src/commands/session.ts';
 import { projections } from '../../src/projections/index.ts';
 import { createClient, type Client } from '../support/client.ts';
 import { digests, readContents } from '../support/contents.ts';
+import { cause, operatorSignedIn, signedOut, timeMs, userSignedIn } from '../support/examples.ts';
 import { createLifeLoad } from '../support/life-load.ts';
 import { faultsOf } from '../support/lives.ts';
 import { freshFolder, removeFolder, startProgram, type Program } from '../support/program.ts';
 import { seeded, testRounds, testSeed } from '../support/random.ts';
 import { until } from '../support/waiting.ts';
+import { arrangeWorkspaces, beforehand, bodyOf, makeKeyOver, withKey } from '../support/workspace.ts';
 
 // KEYLEDGER_TEST_ROUNDS: hundreds of operations before the rebuilds, and as many beside them.
 // KEYLEDGER_TEST_SEED: repeats what was drawn (not how the machine interleaved it).
@@ -34,13 +37,42 @@ const rebuild = async (client: Client, name: string): Promise<void> => {
   });
 };
 
+/** Sessions, of which one has ended. */
+const arrangeSessions = (dir: string): Promise<void> =>
+  beforehand(dir, async ({ run }) => {
+    const { expires_at: _, ...user } = userSignedIn.data;
+    const { expires_at: __, ...operator } = operatorSignedIn.data;
+    await run(signInUser, { ...user, atMs: timeMs }, cause);
+    await run(signInOperator, { ...operator, atMs: timeMs }, cause);
+    await run(signOut, { session_id: signedOut.data.session_id }, cause);
+  });
+
+/** API keys that are used, rolled and revoked, and of every resource one that is there and one that is gone. */
+const useWorkspace = async (admin: Client): Promise<void> => {
+  const [one, two] = [await makeKeyOver(admin, 'work'), await makeKeyOver(admin, 'work')];
+  bodyOf(await admin('POST', `/api/work/api-keys/${one.id}/roll`, { body: { overlap_secs: 60 } }));
+  bodyOf(await admin('DELETE', `/api/work/api-keys/${two.id}`), 204);
+  for (const kind of ['agents', 'threads', 'workflows']) {
+    const name = kind === 'threads' ? 'title' : 'name';
+    for (const value of ['kept', 'gone']) {
+      const made = await admin('POST', `/api/work/${kind}`, { body: { [name]: value } });
+      const path = `/api/work/${kind}/${bodyOf<{ id: string }>(made, 201).id}`;
+      bodyOf(await admin('PATCH', path, { body: { metadata: { a: { b: [1, null, '😀'] } } } }));
+      if (value === 'gone') bodyOf(await admin('DELETE', path), 204);
+    }
+  }
+};
+
 describe('a rebuild of a read model', () => {
   let dir: string;
   let program: Program;
   before(async () => {
     dir = freshFolder();
+    const [work] = await arrangeWorkspaces(dir, ['work']);
+    await arrangeSessions(dir);
     program = await startProgram({ dir });
     const client = createClient(program.url);
+    if (work !== undefined) await useWorkspace(withKey(client, work.admin));
     await client('POST', '/admin/v1/tenants', { body: { id: 'users' } });
     for (const username of ['alice', 'bob', 'carol'])
       await client('POST', '/admin/v1/tenants/users/users', { body: { username, password: 'password' } });

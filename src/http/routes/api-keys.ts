@@ -52,6 +52,8 @@ const expiry = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })], 'Must be a date, or an instant with its zone.')
   // A date without a time is good until that day is over.
   .transform((value) => (value.length === 10 ? `${value}T23:59:59.999Z` : new Date(value).toISOString()))
+  // Beyond that year an instant is written in more digits than any reader of ours expects.
+  .refine((value) => !value.startsWith('+'), 'Must lie before the year 10000.')
   .nullable()
   .default(null)
   .meta({

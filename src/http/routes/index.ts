@@ -3,7 +3,7 @@ import { activityRoutes } from './activity.ts';
 import { adminApiKeyRoutes, apiKeyRoutes } from './api-keys.ts';
 import { authenticateRoutes } from './authenticate.ts';
 import { operationRoutes } from './operations.ts';
-import { resourceRoutes } from './resources.ts';
+import { resourceRoutes, unscopedRoutes } from './resources.ts';
 import { serviceAccountRoutes } from './service-accounts.ts';
 import { tenantRoutes } from './tenants.ts';
 import { tokenRoutes } from './tokens.ts';
@@ -22,4 +22,4 @@ export const adminRoutes: readonly Route[] = [
 ];
 
 /** Every operation of the workspace API. */
-export const workspaceRoutes: readonly Route[] = [...resourceRoutes, ...apiKeyRoutes];
+export const workspaceRoutes: readonly Route[] = [...resourceRoutes, ...apiKeyRoutes, ...unscopedRoutes];

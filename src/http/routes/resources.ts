@@ -18,9 +18,18 @@ import { workspaceOf } from './workspace.ts';
 
 const resourceId = z.string().min(1).max(128);
 
-const metadata = z.record(z.string(), z.unknown()).meta({
-  description: 'Whatever the application keeps with it: a JSON object of up to 16 KiB.',
-});
+/** JSON has no infinity, but a number that is too large for a double is read as one. */
+const isFinite = (value: unknown): boolean =>
+  typeof value === 'number'
+    ? Number.isFinite(value)
+    : typeof value !== 'object' || value === null || Object.values(value).every(isFinite);
+
+const metadata = z
+  .record(z.string(), z.unknown())
+  .refine(isFinite, 'Must have no number that is out of bounds.')
+  .meta({
+    description: 'Whatever the application keeps with it: a JSON object of up to 16 KiB.',
+  });
 
 /** One kind of resource: what it is called, what of it its makers choose, and the commands that change it. */
 type Kind = {
@@ -255,21 +264,22 @@ const operationsOf = (
   ];
 };
 
-/**
- * Where a kind's operations are, those that name the workspace first: `workflows` can be a workspace's id too. The
- * older forms of the path of workflows name none, and act on the API key's own.
- */
-const placesOf = (kind: ResourceKind): readonly Place[] => [
-  { base: `/api/{workspace_id}/${kind}`, isScoped: true, suffix: '' },
-  ...(kind === 'workflows'
-    ? [
-        { base: '/workflows', isScoped: false, suffix: 'OfKey' },
-        { base: '/api/workflows', isScoped: false, suffix: 'OfKeyBelowApi' },
-      ]
-    : []),
+/** The two older forms of the path of workflows, which name no workspace: they act on the API key's own. */
+const unscopedPlaces: readonly Place[] = [
+  { base: '/workflows', isScoped: false, suffix: 'OfKey' },
+  { base: '/api/workflows', isScoped: false, suffix: 'OfKeyBelowApi' },
 ];
 
-export const resourceRoutes: readonly Route[] = kinds.flatMap((it) => {
-  const schemas = schemasOf(it);
-  return placesOf(it.kind).flatMap((place) => operationsOf(it, schemas, place));
-});
+const described = kinds.map((it) => ({ it, schemas: schemasOf(it) }));
+
+/** The operations below a workspace's path. */
+export const resourceRoutes: readonly Route[] = described.flatMap(({ it, schemas }) =>
+  operationsOf(it, schemas, { base: `/api/{workspace_id}/${it.kind}`, isScoped: true, suffix: '' }),
+);
+
+/** Those of the older paths. They come behind all that name the workspace, for `workflows` can be its id. */
+export const unscopedRoutes: readonly Route[] = unscopedPlaces.flatMap((place) =>
+  described
+    .filter(({ it }) => it.kind === 'workflows')
+    .flatMap(({ it, schemas }) => operationsOf(it, schemas, place)),
+);
