@@ -24,6 +24,7 @@ import { serve } from './http/serve.ts';
 import type { Services } from './http/services.ts';
 import { createSignInThrottle } from './http/sign-in-throttle.ts';
 import { mountStarting } from './http/starting.ts';
+import { createConsolePages } from './http/web/console-pages.tsx';
 import { createSignInPages } from './http/web/sign-in-pages.tsx';
 import { createWeb } from './http/web/web.ts';
 import { createWorkspacePages } from './http/web/workspace-pages.tsx';
@@ -174,7 +175,7 @@ const joinWeb = ({ admin_token, admin_token_previous }: Config, services: Servic
     routes: [...adminApi.routes, ...workspaceApi.routes],
   };
   const web = createWeb(needs);
-  return [createSignInPages(web, needs), createWorkspacePages(web)];
+  return [createSignInPages(web, needs), createWorkspacePages(web), createConsolePages(web)];
 };
 
 /** Every route, page and document. */

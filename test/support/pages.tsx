@@ -13,10 +13,11 @@ import {
 import { createAssets } from '../../src/http/pages/assets.ts';
 import { ErrorPage } from '../../src/http/pages/error-page.tsx';
 import { WorkspaceHomePage } from '../../src/http/pages/home.tsx';
-import { Layout, type SignedInUser } from '../../src/http/pages/layout.tsx';
+import type { SignedInUser } from '../../src/http/pages/layout.tsx';
 import { sendPage } from '../../src/http/pages/page.ts';
 import { ResourceListPage, ResourcePage, type ResourceRecord } from '../../src/http/pages/resources.tsx';
 import { ConsoleSignInPage, SignInPage } from '../../src/http/pages/sign-in.tsx';
+import { consolePages, hostileConsolePages } from './console-pages.tsx';
 import { time, timeMs, timePlus } from './examples.ts';
 
 const hourMs = 3_600_000;
@@ -30,7 +31,6 @@ const hostile = '<img src=x onerror=alert(1)>"\'&amp;</script>';
 export const secret = `svc_${'aB3dE5gH7k'.repeat(5)}`;
 const baseUrl = 'https://keyledger.example.com';
 const who: SignedInUser = { kind: 'user', workspace: 'acme', username: 'alice', role: 'admin' };
-const operator = { kind: 'operator' } as const;
 
 /** A key that works. */
 export const key: ApiKeyRecord = {
@@ -150,11 +150,7 @@ export const pages: Readonly<Record<string, VNode>> = {
   'error-of-nobody': (
     <ErrorPage status={503} title="Not available" detail="Try again in a moment." requestId="request-1" />
   ),
-  console: (
-    <Layout title="Tenants" who={operator} current="tenants" notice={{ kind: 'error', text: 'It failed.' }}>
-      <h1>Tenants</h1>
-    </Layout>
-  ),
+  ...consolePages,
 };
 
 const hostileWho: SignedInUser = { kind: 'user', workspace: hostile, username: hostile, role: 'reader' };
@@ -201,6 +197,7 @@ export const hostilePages: readonly VNode[] = [
   <RevokeApiKeyPage who={hostileWho} record={hostileKey} />,
   <RollApiKeyPage who={hostileWho} record={hostileKey} />,
   <ErrorPage who={hostileWho} status={400} title={hostile} detail={hostile} requestId={hostile} />,
+  ...hostileConsolePages(hostile),
 ];
 
 /** Pages that are served, and how to stop it. */

@@ -194,7 +194,8 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-const dayText = (at: string): string => {
+/** The day of an instant, or a day as `2026-12-31`, as a person reads it, in UTC. */
+export const dayText = (at: string): string => {
   const date = new Date(at);
   return `${date.getUTCDate()} ${months[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
 };

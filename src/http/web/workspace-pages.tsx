@@ -14,14 +14,12 @@ import { WorkspaceHomePage, type Latest } from '../pages/home.tsx';
 import { workspacePath, type SignedInUser } from '../pages/layout.tsx';
 import { sendPage } from '../pages/page.ts';
 import { ResourceListPage, ResourcePage, type ResourceRecord } from '../pages/resources.tsx';
-import { RequestRefused, statusOfCode, type InputError } from '../problem.ts';
+import type { InputError } from '../problem.ts';
 import { roles } from '../schemas.ts';
 import { handOver, takeHandedOver } from './cookies.ts';
 import type { Form } from './form.ts';
+import { nextHref, noticeOf, orAgain, pageQuery } from './visits.ts';
 import { goTo, type Visit, type Web } from './web.ts';
-
-/** Rows on one page of a list. */
-const pageRows = 50;
 
 /** The latest of each kind on the home page. */
 const latestRows = 5;
@@ -42,41 +40,9 @@ const nounOf = (kind: ResourceKind): string => `${kind[0]?.toUpperCase()}${kind.
 
 const workspaceOf = ({ session }: UserVisit) => ({ workspace_id: session.workspace_id });
 
-/** The query of a page of a list, newest first: what somebody looks for is most often what was made last. */
-const pageQuery = ({ ctx }: Visit, limit = pageRows) => {
-  const { cursor } = ctx.query;
-  return { limit: String(limit), order: 'desc', ...(typeof cursor === 'string' ? { cursor } : {}) };
-};
-
-/** Where the next page is, if there is one. */
-const nextHref = ({ ctx }: Visit, cursor: string | undefined): string | undefined =>
-  cursor === undefined ? undefined : `${ctx.path}?cursor=${cursor}`;
-
-/** What was done on the page before, by the word in its address: no text from an address is ever shown. */
-const notices: Readonly<Record<string, string>> = {
-  revoked: 'The key is revoked. Nothing that uses it works any more.',
-};
-
-const noticeOf = ({ ctx }: Visit) => {
-  const text = notices[String(ctx.query['done'])];
-  return text === undefined ? undefined : ({ kind: 'success', text } as const);
-};
-
-/** Answers with the form again where its input was refused; throws on what no other input would mend. */
-const orAgain = async (
-  { ctx }: Visit,
-  act: () => Promise<void>,
-  again: (errors: readonly InputError[]) => JSX.Element,
-): Promise<void> => {
-  try {
-    await act();
-  } catch (error) {
-    if (!(error instanceof RequestRefused)) throw error;
-    const status = statusOfCode(error.code);
-    if (status !== 400 && status !== 403 && status !== 409) throw error;
-    sendPage(ctx, status, again(error.errors ?? [{ pointer: '', detail: error.message }]));
-  }
-};
+const notices: ReadonlyMap<string, string> = new Map([
+  ['revoked', 'The key is revoked. Nothing that uses it works any more.'],
+]);
 
 const homePage = async (visit: UserVisit): Promise<void> => {
   const { ctx, call, session, baseUrl, nowMs } = visit;
@@ -149,7 +115,7 @@ const keysPage = async (visit: UserVisit): Promise<void> => {
     query: pageQuery(visit),
   });
   const page = { who: whoOf(session), keys: body, nextHref: nextHref(visit, cursor), baseUrl, nowMs };
-  sendPage(ctx, 200, <ApiKeysPage {...page} notice={noticeOf(visit)} />);
+  sendPage(ctx, 200, <ApiKeysPage {...page} notice={noticeOf(visit, notices)} />);
 };
 
 /** The form of a new key, as the API takes it. */

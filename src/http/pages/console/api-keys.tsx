@@ -1,0 +1,96 @@
+import type { JSX } from 'preact';
+import { apiKeyColumns, ApiKeyFacts, type ApiKeyRecord } from '../api-keys.tsx';
+import type { Notice } from '../layout.tsx';
+import {
+  Confirm,
+  DataTable,
+  EmptyState,
+  ErrorSummary,
+  Heading,
+  Pager,
+  type Column,
+  type FieldError,
+} from '../parts.tsx';
+import { TenantPage, tenantPath } from './frame.tsx';
+
+/** One page of the list. */
+export type TenantApiKeysPageProps = {
+  readonly tenant: string;
+  readonly keys: readonly ApiKeyRecord[];
+  readonly nextHref?: string | undefined;
+  readonly nowMs: number;
+  readonly notice?: Notice | undefined;
+};
+
+const revokePath = (tenant: string, id: string): string => tenantPath(tenant, 'api-keys', id, 'revoke');
+
+const actions: Column<ApiKeyRecord> = {
+  header: 'Actions',
+  hideHeader: true,
+  cell: ({ workspace_id, id, name, status }) =>
+    status === 'active' ? (
+      <span class="row-actions">
+        <a class="danger" href={revokePath(workspace_id, id)}>
+          Revoke<span class="sr"> {name}</span>
+        </a>
+      </span>
+    ) : null,
+};
+
+/** The API keys that the users of a tenant made; the operator can end them, and make none. */
+export const TenantApiKeysPage = (props: TenantApiKeysPageProps): JSX.Element => (
+  <TenantPage tenant={props.tenant} title="API keys" section="api-keys" notice={props.notice}>
+    <Heading
+      title="API keys"
+      about="Programs use them to call the API of the workspace. Its users make them; here they can be revoked."
+    />
+    {props.keys.length === 0 ? (
+      <EmptyState title="No API keys yet">
+        <p>A user of this tenant makes them, after signing in to the workspace.</p>
+        <p>
+          <a class="button" href={tenantPath(props.tenant, 'users')}>
+            See users
+          </a>
+        </p>
+      </EmptyState>
+    ) : (
+      <>
+        <DataTable
+          id="keys"
+          caption="API keys"
+          columns={[...apiKeyColumns(props.nowMs), actions]}
+          rows={props.keys}
+          isFaded={({ status }) => status !== 'active'}
+        />
+        <Pager nextHref={props.nextHref} />
+      </>
+    )}
+  </TenantPage>
+);
+
+/** What is asked before the operator revokes a key. */
+export type RevokeTenantApiKeyPageProps = {
+  readonly tenant: string;
+  readonly id: string;
+  /** Undefined where it is too old to be looked for: its id is enough to revoke it. */
+  readonly record: ApiKeyRecord | undefined;
+  readonly errors?: readonly FieldError[] | undefined;
+};
+
+/** Posts nothing but itself to the key's `/revoke`. */
+export const RevokeTenantApiKeyPage = (props: RevokeTenantApiKeyPageProps): JSX.Element => {
+  const list = tenantPath(props.tenant, 'api-keys');
+  return (
+    <TenantPage tenant={props.tenant} title="Revoke API key" section="api-keys">
+      <Heading title="Revoke API key" back={{ href: list, text: 'API keys' }} />
+      <Confirm action={revokePath(props.tenant, props.id)} button="Revoke this key" cancelHref={list} danger>
+        <ErrorSummary errors={props.errors ?? []} />
+        <p>
+          <strong>{props.record?.name ?? props.id}</strong> stops working immediately, everywhere. Programs
+          that use it are refused from then on. This can't be undone.
+        </p>
+        {props.record !== undefined && <ApiKeyFacts record={props.record} />}
+      </Confirm>
+    </TenantPage>
+  );
+};

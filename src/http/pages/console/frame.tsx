@@ -1,0 +1,100 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { Layout, type NavItem, type Notice, type Role } from '../layout.tsx';
+
+const operator = { kind: 'operator' } as const;
+
+/** Where something is in the operator console; each part of the path is escaped. */
+export const consolePath = (...parts: readonly string[]): string =>
+  ['/console', ...parts.map(encodeURIComponent)].join('/');
+
+/** Where something of a tenant is in the operator console. */
+export const tenantPath = (tenant: string, ...parts: readonly string[]): string =>
+  consolePath('tenants', tenant, ...parts);
+
+/** What people call the roles. */
+export const roleLabels: Readonly<Record<Role, string>> = {
+  reader: 'Reader',
+  writer: 'Writer',
+  admin: 'Admin',
+};
+
+const units = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+
+/** A length of time in the largest unit that says it in whole numbers: “1 hour”, “90 minutes”. */
+export const durationText = (secs: number): string => {
+  const [unit, length] = units.find(([, size]) => secs >= size && secs % size === 0) ?? ['second', 1];
+  const count = secs / length;
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+};
+
+/** A page of the console that is about no tenant alone. */
+export const ConsolePage = (props: {
+  readonly title: string;
+  readonly current: NavItem;
+  readonly notice?: Notice | undefined;
+  readonly children?: ComponentChildren;
+}): JSX.Element => (
+  <Layout title={props.title} who={operator} current={props.current} notice={props.notice}>
+    {props.children}
+  </Layout>
+);
+
+const sections = [
+  ['overview', 'Overview'],
+  ['users', 'Users'],
+  ['service-accounts', 'Service accounts'],
+  ['credentials', 'Credentials'],
+  ['api-keys', 'API keys'],
+  ['activity', 'Activity'],
+] as const;
+
+/** The pages of a tenant. */
+export type Section = (typeof sections)[number][0];
+
+const sectionPath = (tenant: string, section: Section): string =>
+  section === 'overview' ? tenantPath(tenant) : tenantPath(tenant, section);
+
+const Sections = (props: { readonly tenant: string; readonly current: Section }): JSX.Element => (
+  <nav class="sections" aria-label={`Tenant ${props.tenant}`}>
+    <ul>
+      {sections.map(([section, text]) => (
+        <li>
+          <a
+            href={sectionPath(props.tenant, section)}
+            aria-current={section === props.current ? 'page' : undefined}
+          >
+            {text}
+          </a>
+        </li>
+      ))}
+    </ul>
+  </nav>
+);
+
+/** A page about one tenant: which one, and the way to the others about it, stand above everything else. */
+export const TenantPage = (props: {
+  readonly tenant: string;
+  /** Of the page alone; the tenant's id is added. */
+  readonly title: string;
+  readonly section: Section;
+  readonly notice?: Notice | undefined;
+  /** The tenant is no more, so that its past alone can be seen. */
+  readonly gone?: boolean | undefined;
+  readonly children?: ComponentChildren;
+}): JSX.Element => (
+  <ConsolePage title={`${props.title} · ${props.tenant}`} current="tenants" notice={props.notice}>
+    <div class="of-tenant">
+      <p>
+        <a href={consolePath()}>Tenants</a>
+        <span aria-hidden="true"> / </span>
+        <strong>{props.tenant}</strong>
+      </p>
+      {props.gone !== true && <Sections tenant={props.tenant} current={props.section} />}
+    </div>
+    {props.children}
+  </ConsolePage>
+);

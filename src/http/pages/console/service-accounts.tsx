@@ -1,0 +1,122 @@
+import type { JSX } from 'preact';
+import type { Notice, Role } from '../layout.tsx';
+import { DataTable, EmptyState, Heading, Pager, Time, type Column } from '../parts.tsx';
+import { consolePath, ConsolePage, durationText, roleLabels, TenantPage, tenantPath } from './frame.tsx';
+
+/** A service account without its bearers. */
+export type ServiceAccountRecord = {
+  readonly id: string;
+  readonly name: string;
+  readonly tenant_id: string;
+  readonly max_role: Role;
+  readonly max_ttl_secs: number;
+  readonly created_at: string;
+};
+
+/** Where something about a service account is. */
+export const accountPath = ({ id }: Pick<ServiceAccountRecord, 'id'>, act: 'rotate' | 'delete'): string =>
+  consolePath('service-accounts', id, act);
+
+const actions: Column<ServiceAccountRecord> = {
+  header: 'Actions',
+  hideHeader: true,
+  cell: (account) => (
+    <span class="row-actions">
+      <a href={accountPath(account, 'rotate')}>
+        Rotate<span class="sr"> the bearer of {account.name}</span>
+      </a>
+      <a class="danger" href={accountPath(account, 'delete')}>
+        Delete<span class="sr"> {account.name}</span>
+      </a>
+    </span>
+  ),
+};
+
+const ofWhich: Column<ServiceAccountRecord> = {
+  header: 'Tenant',
+  cell: ({ tenant_id }) => <a href={tenantPath(tenant_id)}>{tenant_id}</a>,
+};
+
+const columnsAt = (nowMs: number, ofOne: boolean): readonly Column<ServiceAccountRecord>[] => [
+  {
+    header: 'Name',
+    cell: ({ name, id }) => (
+      <>
+        {name}
+        <code class="id">{id}</code>
+      </>
+    ),
+  },
+  ...(ofOne ? [] : [ofWhich]),
+  { header: 'Highest role', cell: ({ max_role }) => roleLabels[max_role] },
+  { header: 'Longest credential', cell: ({ max_ttl_secs }) => durationText(max_ttl_secs) },
+  { header: 'Created', cell: ({ created_at }) => <Time at={created_at} nowMs={nowMs} brief /> },
+  actions,
+];
+
+/** One page of the list: of one tenant, or of all where none is given. */
+export type ServiceAccountsPageProps = {
+  readonly tenant?: string | undefined;
+  readonly accounts: readonly ServiceAccountRecord[];
+  readonly nextHref?: string | undefined;
+  readonly nowMs: number;
+  readonly notice?: Notice | undefined;
+};
+
+const newPath = (tenant: string | undefined): string =>
+  consolePath('service-accounts', 'new') +
+  (tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`);
+
+const List = (props: ServiceAccountsPageProps): JSX.Element => {
+  const { tenant, accounts, nextHref, nowMs } = props;
+  const create = (
+    <a class="button" href={newPath(tenant)}>
+      Create service account
+    </a>
+  );
+  // Of one tenant there may be none on this page, and some on a later one.
+  const isEmpty = accounts.length === 0 && nextHref === undefined;
+  return (
+    <>
+      <Heading
+        title="Service accounts"
+        about="Programs that mint short-lived credentials for one tenant. Each signs in with a bearer that is shown once."
+      >
+        {!isEmpty && create}
+      </Heading>
+      {isEmpty ? (
+        <EmptyState title="No service accounts yet">
+          <p>Create one, and put its bearer where the program that mints credentials finds it.</p>
+          <p>{create}</p>
+        </EmptyState>
+      ) : (
+        <>
+          <DataTable
+            id="accounts"
+            caption="Service accounts"
+            columns={columnsAt(nowMs, tenant !== undefined)}
+            rows={accounts}
+          />
+          <Pager nextHref={nextHref} />
+        </>
+      )}
+    </>
+  );
+};
+
+/** The machine identities that there are. */
+export const ServiceAccountsPage = (props: ServiceAccountsPageProps): JSX.Element =>
+  props.tenant === undefined ? (
+    <ConsolePage title="Service accounts" current="service-accounts" notice={props.notice}>
+      <List {...props} />
+    </ConsolePage>
+  ) : (
+    <TenantPage
+      tenant={props.tenant}
+      title="Service accounts"
+      section="service-accounts"
+      notice={props.notice}
+    >
+      <List {...props} />
+    </TenantPage>
+  );

@@ -1,0 +1,180 @@
+import type { JSX } from 'preact';
+import type { Notice, Role } from '../layout.tsx';
+import {
+  Confirm,
+  DataTable,
+  EmptyState,
+  ErrorSummary,
+  errorOf,
+  Field,
+  Heading,
+  Pager,
+  RadioGroup,
+  Time,
+  type FieldError,
+  type Option,
+} from '../parts.tsx';
+import { roleLabels, TenantPage, tenantPath } from './frame.tsx';
+
+const usernameCharsMax = 63;
+
+/** A user of a tenant; nobody ever sees the password again. */
+export type UserRecord = { readonly username: string; readonly role: Role; readonly created_at: string };
+
+/** One page of the list. */
+export type UsersPageProps = {
+  readonly tenant: string;
+  readonly users: readonly UserRecord[];
+  readonly nextHref?: string | undefined;
+  readonly nowMs: number;
+  readonly notice?: Notice | undefined;
+};
+
+const UserTable = ({ tenant, users, nowMs }: UsersPageProps): JSX.Element => (
+  <DataTable
+    id="users"
+    caption="Users"
+    rows={users}
+    columns={[
+      { header: 'Username', cell: ({ username }) => username },
+      { header: 'Role', cell: ({ role }) => roleLabels[role] },
+      { header: 'Created', cell: ({ created_at }) => <Time at={created_at} nowMs={nowMs} /> },
+      {
+        header: 'Actions',
+        hideHeader: true,
+        cell: ({ username }) => (
+          <span class="row-actions">
+            <a class="danger" href={tenantPath(tenant, 'users', username, 'delete')}>
+              Delete<span class="sr"> {username}</span>
+            </a>
+          </span>
+        ),
+      },
+    ]}
+  />
+);
+
+/** Who can sign in to a tenant. */
+export const UsersPage = (props: UsersPageProps): JSX.Element => {
+  const create = (
+    <a class="button" href={tenantPath(props.tenant, 'users', 'new')}>
+      Create user
+    </a>
+  );
+  return (
+    <TenantPage tenant={props.tenant} title="Users" section="users" notice={props.notice}>
+      <Heading title="Users" about="They sign in to the workspace with a password.">
+        {props.users.length > 0 && create}
+      </Heading>
+      {props.users.length === 0 ? (
+        <EmptyState title="No users yet">
+          <p>Create one, and give them the name of the workspace, their username and their password.</p>
+          <p>{create}</p>
+        </EmptyState>
+      ) : (
+        <>
+          <UserTable {...props} />
+          <Pager nextHref={props.nextHref} />
+        </>
+      )}
+    </TenantPage>
+  );
+};
+
+const roles: readonly Option[] = [
+  { value: 'reader', label: 'Reader', hint: 'Reads what is in the workspace, and makes API keys that read.' },
+  { value: 'writer', label: 'Writer', hint: 'Also makes API keys that create, change and delete.' },
+  { value: 'admin', label: 'Admin', hint: 'Also sees and revokes the API keys of everybody.' },
+];
+
+/** The form that makes a user. A password never comes back. */
+export type NewUserPageProps = {
+  readonly tenant: string;
+  readonly values: { readonly username?: string | undefined; readonly role?: string | undefined };
+  readonly errors: readonly FieldError[];
+};
+
+/** Posts `username`, `password` and `role` to the tenant's `/users`. */
+export const NewUserPage = ({ tenant, values, errors }: NewUserPageProps): JSX.Element => (
+  <TenantPage tenant={tenant} title="Create user" section="users">
+    <Heading title="Create user" back={{ href: tenantPath(tenant, 'users'), text: 'Users' }} />
+    <form class="card form" method="post" action={tenantPath(tenant, 'users')} noValidate>
+      <ErrorSummary errors={errors} />
+      <Field
+        name="username"
+        label="Username"
+        hint="1 to 63 letters, digits or “_ . @ + -”. Upper and lower case are the same name."
+        error={errorOf(errors, 'username')}
+        input={{
+          value: values.username,
+          maxLength: usernameCharsMax,
+          autocomplete: 'off',
+          autocapitalize: 'none',
+          spellcheck: false,
+          required: true,
+        }}
+      />
+      <Field
+        name="password"
+        label="Password"
+        hint="At least 8 characters. It is stored only as a hash: give it to the user now."
+        error={errorOf(errors, 'password')}
+        input={{ type: 'password', autocomplete: 'new-password', required: true }}
+      />
+      <RadioGroup
+        name="role"
+        label="Role"
+        hint="Give them the least that they need."
+        options={roles}
+        value={values.role ?? 'reader'}
+        error={errorOf(errors, 'role')}
+      />
+      <div class="actions">
+        <button type="submit">Create user</button>
+        <a class="button quiet" href={tenantPath(tenant, 'users')}>
+          Cancel
+        </a>
+      </div>
+    </form>
+  </TenantPage>
+);
+
+/** What is asked before a user is deleted. */
+export type DeleteUserPageProps = {
+  readonly tenant: string;
+  readonly user: UserRecord;
+  readonly errors?: readonly FieldError[] | undefined;
+};
+
+/** Posts nothing but itself to the user's `/delete`. */
+export const DeleteUserPage = ({ tenant, user, errors = [] }: DeleteUserPageProps): JSX.Element => (
+  <TenantPage tenant={tenant} title="Delete user" section="users">
+    <Heading title="Delete user" back={{ href: tenantPath(tenant, 'users'), text: 'Users' }} />
+    <Confirm
+      action={tenantPath(tenant, 'users', user.username, 'delete')}
+      button="Delete this user"
+      cancelHref={tenantPath(tenant, 'users')}
+      danger
+    >
+      <ErrorSummary errors={errors} />
+      <p>
+        <strong>{user.username}</strong> is signed out everywhere, immediately, and can't sign in again. This
+        can't be undone.
+      </p>
+      <p class="hint">
+        The API keys that they made belong to the workspace and go on working. Revoke those under{' '}
+        <a href={tenantPath(tenant, 'api-keys')}>API keys</a>.
+      </p>
+      <dl class="facts">
+        <dt>Username</dt>
+        <dd>{user.username}</dd>
+        <dt>Role</dt>
+        <dd>{roleLabels[user.role]}</dd>
+        <dt>Created</dt>
+        <dd>
+          <Time at={user.created_at} />
+        </dd>
+      </dl>
+    </Confirm>
+  </TenantPage>
+);

@@ -1,0 +1,14 @@
+import type { Router } from '@koa/router';
+import type { Web } from './web.ts';
+import { addServiceAccountPages } from './console-service-accounts.tsx';
+import { addTenantPages } from './console-tenants.tsx';
+import { addTenantPartPages } from './console-tenant-parts.tsx';
+
+/** The pages of the operator: they call the operations of the Admin API as `admin`, and nothing else. */
+export const createConsolePages = (web: Web): Router => {
+  const pages = web.operatorPages();
+  addTenantPages(pages);
+  addTenantPartPages(pages);
+  addServiceAccountPages(pages);
+  return pages.router;
+};

@@ -1,0 +1,47 @@
+import type { JSX } from 'preact';
+import type { RefusalCode } from '../../refusals.ts';
+import type { Notice } from '../pages/layout.tsx';
+import { sendPage } from '../pages/page.ts';
+import { RequestRefused, statusOfCode, type InputError } from '../problem.ts';
+import type { Visit } from './web.ts';
+
+/** Rows on one page of a list. */
+const pageRows = 50;
+
+/** The query of a page of a list, newest first: what somebody looks for is most often what was made last. */
+export const pageQuery = ({ ctx }: Visit, limit = pageRows) => {
+  const { cursor } = ctx.query;
+  return { limit: String(limit), order: 'desc', ...(typeof cursor === 'string' ? { cursor } : {}) };
+};
+
+/** Where the next page is, if there is one. */
+export const nextHref = ({ ctx }: Visit, cursor: string | undefined): string | undefined =>
+  cursor === undefined ? undefined : `${ctx.path}?cursor=${cursor}`;
+
+/** What was done on the page before, by the word in its address: no text from an address is ever shown. */
+export const noticeOf = ({ ctx }: Visit, notices: ReadonlyMap<string, string>): Notice | undefined => {
+  const text = notices.get(String(ctx.query['done']));
+  return text === undefined ? undefined : { kind: 'success', text };
+};
+
+/** Refusals that are about one field of a form, though the API names none: the pointer to it, by code. */
+export type FieldOfCode = Readonly<Partial<Record<RefusalCode, string>>>;
+
+/** Answers with the form again where its input was refused; throws on what no other input would mend. */
+export const orAgain = async (
+  { ctx }: Visit,
+  act: () => Promise<void>,
+  again: (errors: readonly InputError[]) => JSX.Element | Promise<JSX.Element>,
+  fields: FieldOfCode = {},
+): Promise<void> => {
+  try {
+    await act();
+  } catch (error) {
+    if (!(error instanceof RequestRefused)) throw error;
+    const { code, message } = error;
+    const status = statusOfCode(code);
+    const pointer = fields[code];
+    if (pointer === undefined && status !== 400 && status !== 403 && status !== 409) throw error;
+    sendPage(ctx, status, await again(error.errors ?? [{ pointer: pointer ?? '', detail: message }]));
+  }
+};
