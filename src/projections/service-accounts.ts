@@ -17,11 +17,12 @@ export type ServiceAccount = {
 /** Whose a bearer is; its id is the bearer's digest. */
 type Bearer = { readonly service_account_id: string; readonly generation: number };
 
-/** The service accounts, in one list. */
+/** The service accounts, in one list, and in one for each tenant's incarnation. */
 export const serviceAccounts = projection<ServiceAccount>({
   name: 'service_accounts',
-  version: 1,
+  version: 2,
   kind: 'stream',
+  subgroup: ({ incarnation }) => incarnation,
   on: {
     ServiceAccountCreated: ({ data, time }) => [
       {

@@ -68,6 +68,14 @@ const matrix: Readonly<Record<string, Row>> = {
     other: denied,
   },
   listCredentials: { admin: 200, verifier: denied, own: 200, sibling: 200, other: denied },
+  getCredential: {
+    path: ({ credential }) => `/admin/v1/tenants/acme/tokens/${credential}`,
+    admin: 200,
+    verifier: denied,
+    own: 200,
+    sibling: [403, 'credential.not-yours'],
+    other: denied,
+  },
   revokeCredential: {
     path: ({ credential }) => `/admin/v1/tenants/acme/tokens/${credential}`,
     admin: 204,
@@ -77,6 +85,7 @@ const matrix: Readonly<Record<string, Row>> = {
     other: denied,
   },
   listTenantApiKeys: onlyAdmin(200),
+  getTenantApiKey: onlyAdmin([404, 'api-key.not-found']),
   revokeTenantApiKey: onlyAdmin([404, 'api-key.not-found']),
   listActivity: onlyAdmin(200),
   authenticate: {
@@ -93,7 +102,7 @@ const matrix: Readonly<Record<string, Row>> = {
 };
 
 /** The same wish, turned on a tenant that is not the caller's. */
-const ofTenant = ['mintCredential', 'listCredentials', 'revokeCredential'];
+const ofTenant = ['mintCredential', 'listCredentials', 'getCredential', 'revokeCredential'];
 
 const columnOf = (
   caller: (typeof knownCallers)[number],

@@ -138,7 +138,14 @@ describe('a request’s path and query', () => {
       '/admin/v1/tenants/acme/',
     ])
       expectProblem(await client('GET', path), 404, 'route.unknown');
-    for (const path of ['/Admin/v1/tenants', '/admin/V1/tenants', '/healthz/', '/%68ealthz', '/admin', '/'])
+    for (const path of [
+      '/Admin/v1/tenants',
+      '/admin/V1/tenants',
+      '/healthz/',
+      '/%68ealthz',
+      '/admin',
+      '/Sign-in',
+    ])
       expectProblem(await client('GET', path, { token: null }), 404, 'route.unknown');
   });
 

@@ -205,12 +205,7 @@ export const consolePages: Readonly<Record<string, VNode>> = {
   'console-credentials-empty': (
     <CredentialsPage tenant="acme" accounts={accounts} credentials={[]} nowMs={nowMs} />
   ),
-  'console-credential-revoke': (
-    <RevokeCredentialPage tenant="acme" username={credential.username} record={credential} />
-  ),
-  'console-credential-revoke-old': (
-    <RevokeCredentialPage tenant="acme" username={credential.username} record={undefined} />
-  ),
+  'console-credential-revoke': <RevokeCredentialPage tenant="acme" record={credential} />,
   'console-keys': (
     <TenantApiKeysPage
       tenant="acme"
@@ -224,7 +219,7 @@ export const consolePages: Readonly<Record<string, VNode>> = {
     />
   ),
   'console-keys-empty': <TenantApiKeysPage tenant="acme" keys={[]} nowMs={nowMs} />,
-  'console-key-revoke': <RevokeTenantApiKeyPage tenant="acme" id={key.id} record={key} />,
+  'console-key-revoke': <RevokeTenantApiKeyPage tenant="acme" record={key} />,
   'console-activity': (
     <ActivityPage tenant="acme" gone={false} acts={acts} nextHref="?cursor=2" nowMs={nowMs} />
   ),
@@ -281,9 +276,9 @@ export const hostileConsolePages = (hostile: string): readonly VNode[] => {
     <RotateBearerPage account={hostileAccount} errors={errors} />,
     <DeleteServiceAccountPage account={hostileAccount} errors={errors} />,
     <CredentialsPage tenant={hostile} accounts={names} credentials={[hostileCredential]} nowMs={nowMs} />,
-    <RevokeCredentialPage tenant={hostile} username={hostile} record={hostileCredential} errors={errors} />,
+    <RevokeCredentialPage tenant={hostile} record={hostileCredential} errors={errors} />,
     <TenantApiKeysPage tenant={hostile} keys={[hostileKey]} nowMs={nowMs} />,
-    <RevokeTenantApiKeyPage tenant={hostile} id={hostile} record={hostileKey} errors={errors} />,
+    <RevokeTenantApiKeyPage tenant={hostile} record={hostileKey} errors={errors} />,
     <ActivityPage tenant={hostile} gone={false} acts={hostileActs} names={names} nowMs={nowMs} />,
   ];
 };

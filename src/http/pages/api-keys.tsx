@@ -1,5 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { Layout, workspacePath, type Notice, type Role, type SignedInUser } from './layout.tsx';
+import type { ApiKeyView } from '../routes/api-keys.ts';
+import type { Role } from '../schemas.ts';
+import { Layout, workspacePath, type Notice, type SignedInUser } from './layout.tsx';
 import {
   Actor,
   Code,
@@ -19,26 +21,13 @@ import {
   type Column,
   type FieldError,
   type Option,
-  type StatusName,
 } from './parts.tsx';
 import { apiUrl, listCommand } from './resources.tsx';
 
 const nameCharsMax = 128;
 
-/** An API key without its secret. `prefix` is the secret's first ten characters, by which a person knows it again. */
-export type ApiKeyRecord = {
-  readonly id: string;
-  readonly workspace_id: string;
-  readonly name: string;
-  readonly role: Role;
-  /** An actor, as the log names one. */
-  readonly created_by: string;
-  readonly created_at: string;
-  readonly expires_at: string | null;
-  readonly last_used_at: string | null;
-  readonly prefix: string;
-  readonly status: StatusName;
-};
+/** An API key as the API answers it. */
+export type ApiKeyRecord = ApiKeyView;
 
 const roles: Readonly<Record<Role, Option>> = {
   reader: { value: 'reader', label: 'Reader', hint: 'Reads agents, threads and workflows.' },

@@ -1,8 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
+import type { Role } from '../schemas.ts';
 import { assetUrls } from './assets.ts';
-
-/** The role of a user or of an API key, each including the one before it. */
-export type Role = 'reader' | 'writer' | 'admin';
 
 /** A user who is signed in to a workspace. `workspace` is its id. */
 export type SignedInUser = {
@@ -117,7 +115,7 @@ const Header = ({ who, current }: Pick<LayoutProps, 'who' | 'current'>): JSX.Ele
       </a>
       {who !== undefined && (
         <span class="workspace">
-          <span class="sr">Workspace </span>
+          {who.kind === 'user' && <span class="sr">Workspace </span>}
           {who.kind === 'user' ? who.workspace : 'Operator console'}
         </span>
       )}

@@ -1,9 +1,7 @@
 import type { JSX } from 'preact';
+import type { ResourceKind } from '../../projections/resources.ts';
 import { Layout, workspacePath, type SignedInUser } from './layout.tsx';
 import { Actor, Code, DataTable, EmptyState, Heading, Pager, Time, type Column } from './parts.tsx';
-
-/** What the resources of a workspace are called in paths. */
-export type ResourceKind = 'agents' | 'threads' | 'workflows';
 
 /** One of them as the REST API shows it; a thread has a `title` for the `name`. */
 export type ResourceRecord = {
@@ -31,7 +29,6 @@ export const kinds: Readonly<
 };
 
 /** The kinds in the order in which they are shown. */
-export const resourceKinds = Object.keys(kinds) as readonly ResourceKind[];
 
 /** The REST API's address of a workspace's resources. `baseUrl` is the service's own, without a slash at its end. */
 export const apiUrl = (baseUrl: string, workspace: string, kind: ResourceKind): string =>

@@ -108,9 +108,11 @@ export const SignInPage = (props: SignInPageProps): JSX.Element => (
 export type ConsoleSignInPageProps = Refusal & {
   /** The service has no admin token, so that nobody can sign in. */
   readonly notConfigured?: boolean | undefined;
+  /** The path to go to afterwards; the handler judges it. */
+  readonly next?: string | undefined;
 };
 
-/** Posts `token` to `/console/sign-in`. */
+/** Posts `token` and `next` to `/console/sign-in`. */
 export const ConsoleSignInPage = (props: ConsoleSignInPageProps): JSX.Element => (
   <Layout title="Operator console" narrow>
     <Card title="Operator console" about="for whoever runs this service">
@@ -126,6 +128,7 @@ export const ConsoleSignInPage = (props: ConsoleSignInPageProps): JSX.Element =>
       ) : (
         <form method="post" action="/console/sign-in">
           <RefusalNotice {...props} />
+          {props.next !== undefined && <input type="hidden" name="next" value={props.next} />}
           <Field
             name="token"
             label="Admin token"

@@ -285,6 +285,24 @@ export const adminApiKeyRoutes = [
   }),
 
   route({
+    method: 'GET',
+    path: '/admin/v1/tenants/{id}/api-keys/{key_id}',
+    id: 'getTenantApiKey',
+    tag,
+    summary: 'Get an API key of a tenant',
+    callers: ['admin'],
+    params: ofTenantsKey,
+    query: noQuery,
+    responses: { 200: { description: 'The API key.', body: apiKey } },
+    refusals: ['tenant.unknown', 'api-key.not-found'],
+  })(async ({ params: { id, key_id } }, services) => {
+    const tenant = await findTenant(services.reads, id);
+    if (tenant === undefined) return unknownTenant(id);
+    const found = await findApiKey(services.reads, tenant.incarnation, key_id);
+    return found === undefined ? notFound(key_id) : { status: 200, body: await viewOf(found, services) };
+  }),
+
+  route({
     method: 'DELETE',
     path: '/admin/v1/tenants/{id}/api-keys/{key_id}',
     id: 'revokeTenantApiKey',

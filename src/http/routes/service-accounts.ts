@@ -96,10 +96,12 @@ export const serviceAccountRoutes = [
     id: 'listServiceAccounts',
     tag,
     summary: 'List the service accounts',
-    description: 'Those of every tenant, without their bearers.',
+    description: 'Those of every tenant, or of one, without their bearers.',
     callers: ['admin'],
     params: noParams,
-    query: listQuery,
+    query: listQuery.extend({
+      tenant_id: tenantId.optional().meta({ description: 'Only the service accounts of this tenant.' }),
+    }),
     responses: {
       200: {
         description: 'The service accounts, oldest first.',
@@ -109,8 +111,11 @@ export const serviceAccountRoutes = [
     },
     refusals: [],
   })(async ({ query, url }, { reads }) => {
+    const tenant = query.tenant_id === undefined ? undefined : await findTenant(reads, query.tenant_id);
+    if (query.tenant_id !== undefined && tenant === undefined) return { status: 200, body: [] };
     const documents = reads.documents<ServiceAccount>('service_accounts');
-    const answer = await listOf(documents, {}, url, query, async (accounts) => {
+    const list = tenant === undefined ? {} : { subgroup: tenant.incarnation };
+    const answer = await listOf(documents, list, url, query, async (accounts) => {
       const alive = await onlyAlive(reads, accounts);
       return accounts.map((account, at) => (alive[at] === true ? view(account) : undefined));
     });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { mintCredential, revokeCredential } from '../../commands/credential.ts';
-import { statusOf, type Credential } from '../../projections/credentials.ts';
+import { refuse } from '../../core/command.ts';
+import { findCredential, statusOf, type Credential } from '../../projections/credentials.ts';
 import { findTenant } from '../../projections/tenants.ts';
 import { listOf } from '../lists.ts';
 import { route } from '../route.ts';
@@ -138,6 +139,32 @@ export const tokenRoutes = [
       Promise.all(items.map((item) => listedView(item, services))),
     );
     return { status: 200, ...answer };
+  }),
+
+  route({
+    method: 'GET',
+    path: '/admin/v1/tenants/{id}/tokens/{username}',
+    id: 'getCredential',
+    tag,
+    summary: 'Get a minted credential',
+    description:
+      'The operator may see any of the tenant, a service account what it minted. Without its password.',
+    callers: ['admin', 'service_account'],
+    tenantParam: 'id',
+    params: ofCredential,
+    query: noQuery,
+    responses: { 200: { description: 'The credential.', body: listed } },
+    refusals: ['tenant.unknown', 'credential.unknown', 'credential.not-yours'],
+  })(async ({ params: { id, username }, caller }, services) => {
+    const { reads } = services;
+    const tenant = await findTenant(reads, id);
+    if (tenant === undefined) return unknownTenant(id);
+    const found = await findCredential(reads, id, username);
+    if (found?.incarnation !== tenant.incarnation)
+      return refuse('credential.unknown', `There is no credential ${username} in ${id}.`);
+    if (caller.kind === 'service_account' && caller.account.id !== found.service_account_id)
+      return refuse('credential.not-yours', 'Another service account minted it.');
+    return { status: 200, body: await listedView(found, services) };
   }),
 
   route({

@@ -5,9 +5,6 @@ import { RequestRefused, statusOfCode } from '../problem.ts';
 import type { Answered } from './operations.ts';
 import type { Visit } from './web.ts';
 
-/** How many of the newest rows of a list are looked through for one that has no operation of its own. */
-const searchedRowsMax = 1_000;
-
 /** How many of the newest API keys of a tenant an activity page knows by name. */
 const namedKeysMax = 200;
 
@@ -19,23 +16,6 @@ export const ifThere = async <T>(answer: Promise<Answered<T>>): Promise<T | unde
     if (error instanceof RequestRefused && statusOfCode(error.code) === 404) return undefined;
     throw error;
   }
-};
-
-/**
- * Looks for one of a tenant's list, whose one operation is the list. `undefined` where it is not among the newest;
- * throws where the whole list was looked through.
- */
-export const findListed = async <T>(
-  { call, params: { tenant } }: Visit,
-  operation: 'listCredentials' | 'listTenantApiKeys',
-  isIt: (row: T) => boolean,
-  missing: () => RequestRefused,
-): Promise<T | undefined> => {
-  const query = { limit: String(searchedRowsMax), order: 'desc' };
-  const { body, cursor } = await call<readonly T[]>(operation, { params: { id: tenant }, query });
-  const found = body.find(isIt);
-  if (found === undefined && cursor === undefined) throw missing();
-  return found;
 };
 
 /** What these service accounts are called, as far as they are still there. */

@@ -13,13 +13,6 @@ import { handOver, takeHandedOver } from './cookies.ts';
 import { nextHref, noticeOf, orAgain, pageQuery } from './visits.ts';
 import { goTo, type Pages, type Visit } from './web.ts';
 
-/** The API lists the service accounts of all tenants: so many at once are looked through for those of one. */
-const searchedRows = 500;
-/** At most so often for one page, which may then be short but has a next one. */
-const searchesMax = 20;
-/** Enough of one tenant for a page. */
-const rowsMin = 50;
-
 const notices: ReadonlyMap<string, string> = new Map([
   ['deleted', 'The service account is deleted. Its bearer is refused from now on.'],
 ]);
@@ -40,17 +33,10 @@ const accountsOfTenantPage = async (visit: Visit): Promise<void> => {
   const { body: tenant } = await call<{ readonly id: string }>('getTenant', {
     params: { id: params['tenant'] },
   });
-  const accounts: ServiceAccountRecord[] = [];
-  let query = pageQuery(visit, searchedRows);
-  let next: string | undefined;
-  for (let searches = 0; searches < searchesMax; searches += 1) {
-    const { body, cursor } = await call<readonly ServiceAccountRecord[]>('listServiceAccounts', { query });
-    accounts.push(...body.filter(({ tenant_id }) => tenant_id === tenant.id));
-    next = cursor;
-    if (cursor === undefined || accounts.length >= rowsMin) break;
-    query = { ...query, cursor };
-  }
-  const page = { tenant: tenant.id, accounts, nextHref: nextHref(visit, next), nowMs };
+  const { body, cursor } = await call<readonly ServiceAccountRecord[]>('listServiceAccounts', {
+    query: { ...pageQuery(visit), tenant_id: tenant.id },
+  });
+  const page = { tenant: tenant.id, accounts: body, nextHref: nextHref(visit, cursor), nowMs };
   sendPage(ctx, 200, <ServiceAccountsPage {...page} />);
 };
 

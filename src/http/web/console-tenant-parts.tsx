@@ -15,8 +15,8 @@ import {
   type UsersPageProps,
 } from '../pages/console/users.tsx';
 import { sendPage } from '../pages/page.ts';
-import { RequestRefused, type InputError } from '../problem.ts';
-import { accountNames, findListed } from './console-look-ups.ts';
+import type { InputError } from '../problem.ts';
+import { accountNames } from './console-look-ups.ts';
 import { nextHref, noticeOf, orAgain, pageQuery } from './visits.ts';
 import { goTo, type Pages, type Visit } from './web.ts';
 
@@ -91,14 +91,9 @@ const credentialsPage = async (visit: Visit): Promise<void> => {
 };
 
 const revokeCredentialPage = async (visit: Visit): Promise<void> => {
-  const { username = '' } = visit.params;
-  const record = await findListed<CredentialRecord>(
-    visit,
-    'listCredentials',
-    (one) => one.username === username,
-    () => new RequestRefused('credential.unknown', `There is no credential ${username}.`),
-  );
-  const page = { tenant: tenantOf(visit), username, record };
+  const params = { id: tenantOf(visit), username: visit.params['username'] };
+  const { body: record } = await visit.call<CredentialRecord>('getCredential', { params });
+  const page = { tenant: tenantOf(visit), record };
   sendPage(visit.ctx, 200, <RevokeCredentialPage {...page} />);
 };
 
@@ -114,14 +109,9 @@ const keysPage = async (visit: Visit): Promise<void> => {
 };
 
 const revokeKeyPage = async (visit: Visit): Promise<void> => {
-  const { key = '' } = visit.params;
-  const record = await findListed<ApiKeyRecord>(
-    visit,
-    'listTenantApiKeys',
-    ({ id }) => id === key,
-    () => new RequestRefused('api-key.not-found', `There is no API key ${key}.`),
-  );
-  sendPage(visit.ctx, 200, <RevokeTenantApiKeyPage tenant={tenantOf(visit)} id={key} record={record} />);
+  const params = { id: tenantOf(visit), key_id: visit.params['key'] };
+  const { body: record } = await visit.call<ApiKeyRecord>('getTenantApiKey', { params });
+  sendPage(visit.ctx, 200, <RevokeTenantApiKeyPage tenant={tenantOf(visit)} record={record} />);
 };
 
 const revokeKey = async (visit: Visit): Promise<void> => {

@@ -97,12 +97,14 @@ export const createSignInPages = (web: Web, { services, throttle, adminTokens }:
 
   const isConfigured = adminTokens.length > 0;
 
-  router.get('/console/sign-in', (ctx) =>
-    sendPage(ctx, 200, <ConsoleSignInPage notConfigured={!isConfigured} />),
-  );
+  router.get('/console/sign-in', (ctx) => {
+    const next = nextOf(textOf(ctx.query['next']), '/console');
+    sendPage(ctx, 200, <ConsoleSignInPage next={next} notConfigured={!isConfigured} />);
+  });
 
   router.post('/console/sign-in', async (ctx) => {
-    const { token = '' } = await ownForm(ctx);
+    const { token = '', next } = await ownForm(ctx);
+    const back = nextOf(next, '/console');
     if (!isConfigured) throw new RequestRefused('control-plane.not-configured', 'No admin token is set.');
     const result = await tryOnce(throttle, ctx, consoleAccount, async () =>
       adminTokenOf(token, adminTokens, services),
@@ -110,19 +112,29 @@ export const createSignInPages = (web: Web, { services, throttle, adminTokens }:
     if ('waitSecs' in result) {
       const { waitSecs } = result;
       services.count({ what: 'sign-in', to: 'console', result: 'too-many' });
-      return sendRefused(ctx, 'sign-in.too-many', <ConsoleSignInPage retryAfterSecs={waitSecs} />, {
-        'Retry-After': String(waitSecs),
-      });
+      return sendRefused(
+        ctx,
+        'sign-in.too-many',
+        <ConsoleSignInPage next={back} retryAfterSecs={waitSecs} />,
+        {
+          'Retry-After': String(waitSecs),
+        },
+      );
     }
     const { found } = result;
     services.count({ what: 'sign-in', to: 'console', result: found === undefined ? 'failed' : 'ok' });
     if (found === undefined) {
-      return sendRefused(ctx, 'sign-in.failed', <ConsoleSignInPage error="The token is not right." />, {
-        'WWW-Authenticate': 'Session realm="console"',
-      });
+      return sendRefused(
+        ctx,
+        'sign-in.failed',
+        <ConsoleSignInPage next={back} error="The token is not right." />,
+        {
+          'WWW-Authenticate': 'Session realm="console"',
+        },
+      );
     }
     await sessions.beginOperator(ctx, found);
-    return goTo(ctx, '/console');
+    return goTo(ctx, back ?? '/console');
   });
 
   router.post('/console/sign-out', async (ctx) => {

@@ -1,9 +1,18 @@
 import type { JSX } from 'preact';
 import type { RefusalCode } from '../../refusals.ts';
-import type { Notice } from '../pages/layout.tsx';
+import type { UserSession } from '../../projections/sessions.ts';
+import type { Notice, SignedInUser } from '../pages/layout.tsx';
 import { sendPage } from '../pages/page.ts';
 import { RequestRefused, statusOfCode, type InputError } from '../problem.ts';
 import type { Visit } from './web.ts';
+
+/** A session as pages show whose it is. */
+export const signedInUser = ({ workspace_id, username, role }: UserSession): SignedInUser => ({
+  kind: 'user',
+  workspace: workspace_id,
+  username,
+  role,
+});
 
 /** Rows on one page of a list. */
 const pageRows = 50;

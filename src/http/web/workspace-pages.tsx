@@ -11,14 +11,14 @@ import {
   type ApiKeyRecord,
 } from '../pages/api-keys.tsx';
 import { WorkspaceHomePage, type Latest } from '../pages/home.tsx';
-import { workspacePath, type SignedInUser } from '../pages/layout.tsx';
+import { workspacePath } from '../pages/layout.tsx';
 import { sendPage } from '../pages/page.ts';
 import { ResourceListPage, ResourcePage, type ResourceRecord } from '../pages/resources.tsx';
 import type { InputError } from '../problem.ts';
 import { roles } from '../schemas.ts';
 import { handOver, takeHandedOver } from './cookies.ts';
 import type { Form } from './form.ts';
-import { nextHref, noticeOf, orAgain, pageQuery } from './visits.ts';
+import { nextHref, noticeOf, orAgain, pageQuery, signedInUser } from './visits.ts';
 import { goTo, type Visit, type Web } from './web.ts';
 
 /** The latest of each kind on the home page. */
@@ -27,13 +27,6 @@ const latestRows = 5;
 const daySecs = 86_400;
 
 type UserVisit = Visit & { readonly session: UserSession };
-
-const whoOf = ({ workspace_id, username, role }: UserSession): SignedInUser => ({
-  kind: 'user',
-  workspace: workspace_id,
-  username,
-  role,
-});
 
 /** How operations are called: `listAgents`, `getAgent`. */
 const nounOf = (kind: ResourceKind): string => `${kind[0]?.toUpperCase()}${kind.slice(1)}`;
@@ -67,7 +60,7 @@ const homePage = async (visit: UserVisit): Promise<void> => {
     ctx,
     200,
     <WorkspaceHomePage
-      who={whoOf(session)}
+      who={signedInUser(session)}
       agents={agents}
       threads={threads}
       workflows={workflows}
@@ -86,7 +79,7 @@ const resourcePages = (kind: ResourceKind) => ({
       query: pageQuery(visit),
     });
     const page = {
-      who: whoOf(session),
+      who: signedInUser(session),
       kind,
       items: body,
       nextHref: nextHref(visit, cursor),
@@ -103,7 +96,7 @@ const resourcePages = (kind: ResourceKind) => ({
     sendPage(
       ctx,
       200,
-      <ResourcePage who={whoOf(session)} kind={kind} item={body} baseUrl={baseUrl} nowMs={nowMs} />,
+      <ResourcePage who={signedInUser(session)} kind={kind} item={body} baseUrl={baseUrl} nowMs={nowMs} />,
     );
   },
 });
@@ -114,7 +107,7 @@ const keysPage = async (visit: UserVisit): Promise<void> => {
     params: workspaceOf(visit),
     query: pageQuery(visit),
   });
-  const page = { who: whoOf(session), keys: body, nextHref: nextHref(visit, cursor), baseUrl, nowMs };
+  const page = { who: signedInUser(session), keys: body, nextHref: nextHref(visit, cursor), baseUrl, nowMs };
   sendPage(ctx, 200, <ApiKeysPage {...page} notice={noticeOf(visit, notices)} />);
 };
 
@@ -141,7 +134,9 @@ const inForm = (errors: readonly InputError[], { expires }: Form): readonly Inpu
 const newKeyPage = (visit: UserVisit, errors: readonly InputError[] = []): JSX.Element => {
   const { form, session } = visit;
   const mayGive = roles.slice(0, roles.indexOf(session.role) + 1);
-  return <NewApiKeyPage who={whoOf(session)} values={form} errors={inForm(errors, form)} roles={mayGive} />;
+  return (
+    <NewApiKeyPage who={signedInUser(session)} values={form} errors={inForm(errors, form)} roles={mayGive} />
+  );
 };
 
 const createKey = (visit: UserVisit): Promise<void> =>
@@ -181,14 +176,14 @@ const createdKeyPage = async (visit: UserVisit): Promise<void> => {
   const record = await findKey(visit);
   const secret = takeHandedOver(ctx);
   const isIts = secret?.startsWith(record.prefix) === true;
-  const page = { who: whoOf(session), record, secret: isIts ? secret : undefined, baseUrl };
+  const page = { who: signedInUser(session), record, secret: isIts ? secret : undefined, baseUrl };
   sendPage(ctx, 200, <CreatedApiKeyPage {...page} />);
 };
 
 const confirmation =
   (Page: typeof RevokeApiKeyPage) =>
   async (visit: UserVisit): Promise<void> => {
-    sendPage(visit.ctx, 200, <Page who={whoOf(visit.session)} record={await findKey(visit)} />);
+    sendPage(visit.ctx, 200, <Page who={signedInUser(visit.session)} record={await findKey(visit)} />);
   };
 
 const revokeKey = async (visit: UserVisit): Promise<void> => {
@@ -211,7 +206,7 @@ const rollKey = async (visit: UserVisit): Promise<void> => {
       });
       showOnce(visit, body);
     },
-    (errors) => <RollApiKeyPage who={whoOf(session)} record={record} errors={errors} />,
+    (errors) => <RollApiKeyPage who={signedInUser(session)} record={record} errors={errors} />,
   );
 };
 

@@ -160,6 +160,9 @@ describe('API keys', () => {
     const operators = bodyOf<Shown[]>(await client('GET', '/admin/v1/tenants/acme/api-keys'));
     expect(operators.map(({ id }) => id)).to.deep.equal(listed.map(({ id }) => id));
     for (const one of operators) expect(Object.keys(one).toSorted()).to.deep.equal(members);
+    const last = operators.at(-1);
+    const alone = await client('GET', `/admin/v1/tenants/acme/api-keys/${last?.id}`);
+    expect(bodyOf<Shown>(alone)).to.deep.equal(last);
   });
   it('are listed in pages, each with the link to the next', async () => {
     const inPaged = '/api/paged/api-keys';
@@ -254,6 +257,9 @@ describe('API keys', () => {
       expectProblem(await who('DELETE', `${at}/${key}`), 404, 'api-key.not-found');
     }
     const operators = (tenant: string) => client('DELETE', `/admin/v1/tenants/${tenant}/api-keys/${id}`);
+    const seen = (tenant: string) => client('GET', `/admin/v1/tenants/${tenant}/api-keys/${id}`);
+    expectProblem(await seen('other'), 404, 'api-key.not-found');
+    expectProblem(await seen('nowhere'), 404, 'tenant.unknown');
     expectProblem(await operators('other'), 404, 'api-key.not-found');
     expectProblem(await operators('nowhere'), 404, 'tenant.unknown');
     expectProblem(await client('GET', '/admin/v1/tenants/nowhere/api-keys'), 404, 'tenant.unknown');

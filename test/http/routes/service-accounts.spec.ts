@@ -97,6 +97,23 @@ describe('service accounts over HTTP', () => {
     expect(listed).to.deep.equal([one, two]);
     expect(text).to.not.include('bearer').and.to.not.include(first).and.to.not.include(second);
   });
+  it('lists the accounts of one tenant where it is named, and of none where there is none', async () => {
+    await client('POST', '/admin/v1/tenants', { body: { id: 'lonely' } });
+    const ids: string[] = [];
+    for (const name of ['one', 'two', 'three'])
+      ids.push((await create({ name, tenant_id: 'lonely' })).body.id);
+    const listed = async (query: string) => {
+      const { body, headers } = await client('GET', `${path}?${query}`);
+      return { ids: (body as { id: string }[]).map(({ id }) => id), link: headers.get('link') };
+    };
+    expect((await listed('tenant_id=lonely')).ids).to.deep.equal(ids);
+    const { ids: page, link } = await listed('tenant_id=lonely&limit=2&order=desc');
+    expect(page).to.deep.equal([ids[2], ids[1]]);
+    expect(link).to.match(/tenant_id=lonely/);
+    expect((await listed('tenant_id=nowhere')).ids).to.deep.equal([]);
+    await client('DELETE', '/admin/v1/tenants/lonely');
+    expect((await listed('tenant_id=lonely')).ids).to.deep.equal([]);
+  });
 
   describe('when rotated', () => {
     it('have a new bearer, and the old one works no more', async () => {

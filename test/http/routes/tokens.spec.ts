@@ -63,6 +63,24 @@ describe('credentials over HTTP', () => {
     expect(status).to.equal(201);
     expect(body.write_schemas).to.deep.equal(write_schemas);
   });
+  it('answers one as it is listed, to the operator and to the account that minted it', async () => {
+    const { username } = await mint(client, 'acme', own.bearer);
+    const one = await client('GET', `${path}/${username}`);
+    expect(one.status).to.equal(200);
+    expect(one.text).to.not.match(/password|digest|tk_/);
+    const all = (await client('GET', path)).body as readonly { username: string }[];
+    expect(one.body).to.deep.equal(all.find((listed) => listed.username === username));
+    expect((await client('GET', `${path}/${username}`, { token: own.bearer })).body).to.deep.equal(one.body);
+    await revoke(username);
+    expect((await client('GET', `${path}/${username}`)).body).to.include({ username, status: 'revoked' });
+    expectProblem(await client('GET', `${path}/cred_none`), 404, 'credential.unknown');
+    expectProblem(
+      await client('GET', `/admin/v1/tenants/other/tokens/${username}`),
+      404,
+      'credential.unknown',
+    );
+    expectProblem(await client('GET', `/admin/v1/tenants/nowhere/tokens/${username}`), 404, 'tenant.unknown');
+  });
   it('mints another username and password each time', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => mint(client, 'acme', own.bearer)));
     expect(new Set(all.map(({ username }) => username)).size).to.equal(20);

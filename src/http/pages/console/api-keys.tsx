@@ -71,9 +71,7 @@ export const TenantApiKeysPage = (props: TenantApiKeysPageProps): JSX.Element =>
 /** What is asked before the operator revokes a key. */
 export type RevokeTenantApiKeyPageProps = {
   readonly tenant: string;
-  readonly id: string;
-  /** Undefined where it is too old to be looked for: its id is enough to revoke it. */
-  readonly record: ApiKeyRecord | undefined;
+  readonly record: ApiKeyRecord;
   readonly errors?: readonly FieldError[] | undefined;
 };
 
@@ -83,13 +81,18 @@ export const RevokeTenantApiKeyPage = (props: RevokeTenantApiKeyPageProps): JSX.
   return (
     <TenantPage tenant={props.tenant} title="Revoke API key" section="api-keys">
       <Heading title="Revoke API key" back={{ href: list, text: 'API keys' }} />
-      <Confirm action={revokePath(props.tenant, props.id)} button="Revoke this key" cancelHref={list} danger>
+      <Confirm
+        action={revokePath(props.tenant, props.record.id)}
+        button="Revoke this key"
+        cancelHref={list}
+        danger
+      >
         <ErrorSummary errors={props.errors ?? []} />
         <p>
-          <strong>{props.record?.name ?? props.id}</strong> stops working immediately, everywhere. Programs
-          that use it are refused from then on. This can't be undone.
+          <strong>{props.record.name}</strong> stops working immediately, everywhere. Programs that use it are
+          refused from then on. This can't be undone.
         </p>
-        {props.record !== undefined && <ApiKeyFacts record={props.record} />}
+        <ApiKeyFacts record={props.record} />
       </Confirm>
     </TenantPage>
   );

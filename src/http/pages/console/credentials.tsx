@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
-import type { Notice, Role } from '../layout.tsx';
+import type { Role } from '../../schemas.ts';
+import type { Notice } from '../layout.tsx';
 import {
   Confirm,
   DataTable,
@@ -123,32 +124,26 @@ export const CredentialsPage = (props: CredentialsPageProps): JSX.Element => (
 /** What is asked before a credential is revoked. */
 export type RevokeCredentialPageProps = {
   readonly tenant: string;
-  readonly username: string;
-  /** Undefined where it is too old to be looked for: its username is enough to revoke it. */
-  readonly record: CredentialRecord | undefined;
+  readonly record: CredentialRecord;
   readonly errors?: readonly FieldError[] | undefined;
 };
 
-const CredentialFacts = ({ username, record }: RevokeCredentialPageProps): JSX.Element => (
+const CredentialFacts = ({ record }: { readonly record: CredentialRecord }): JSX.Element => (
   <dl class="facts">
     <dt>Username</dt>
     <dd>
-      <code>{username}</code>
+      <code>{record.username}</code>
     </dd>
-    {record !== undefined && (
-      <>
-        <dt>Subject</dt>
-        <dd>{record.subject}</dd>
-        <dt>Role</dt>
-        <dd>
-          <Scope record={record} />
-        </dd>
-        <dt>Expires</dt>
-        <dd>
-          <Time at={record.expires_at} />
-        </dd>
-      </>
-    )}
+    <dt>Subject</dt>
+    <dd>{record.subject}</dd>
+    <dt>Role</dt>
+    <dd>
+      <Scope record={record} />
+    </dd>
+    <dt>Expires</dt>
+    <dd>
+      <Time at={record.expires_at} />
+    </dd>
   </dl>
 );
 
@@ -159,17 +154,17 @@ export const RevokeCredentialPage = (props: RevokeCredentialPageProps): JSX.Elem
     <TenantPage tenant={props.tenant} title="Revoke credential" section="credentials">
       <Heading title="Revoke credential" back={{ href: list, text: 'Credentials' }} />
       <Confirm
-        action={revokePath(props.tenant, props.username)}
+        action={revokePath(props.tenant, props.record.username)}
         button="Revoke this credential"
         cancelHref={list}
         danger
       >
         <ErrorSummary errors={props.errors ?? []} />
         <p>
-          The credential of <strong>{props.record?.subject ?? props.username}</strong> stops working
-          immediately, everywhere. This can't be undone.
+          The credential of <strong>{props.record.subject}</strong> stops working immediately, everywhere.
+          This can't be undone.
         </p>
-        <CredentialFacts {...props} />
+        <CredentialFacts record={props.record} />
       </Confirm>
     </TenantPage>
   );

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { Layout, type NavItem, type Notice, type Role } from '../layout.tsx';
+import type { Role } from '../../schemas.ts';
+import { Layout, type NavItem, type Notice } from '../layout.tsx';
 
 const operator = { kind: 'operator' } as const;
 

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
-import type { Notice, Role } from '../layout.tsx';
+import type { Role } from '../../schemas.ts';
+import type { Notice } from '../layout.tsx';
 import {
   Confirm,
   DataTable,
