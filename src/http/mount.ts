@@ -8,6 +8,7 @@ import { handlerOf } from './handler.ts';
 import { RequestRefused, statusOfCode } from './problem.ts';
 import { causeOf } from './request.ts';
 import type { Services } from './services.ts';
+import { forgetShown } from './web/cookies.ts';
 import { errorPages } from './web/errors.tsx';
 
 type Mounting = BorderNeeds & {
@@ -89,6 +90,7 @@ export const mount = (mounting: Mounting): Koa => {
     setCommonHeaders(ctx);
     await next();
   });
+  app.use(forgetShown);
   app.use(errorPages);
   for (const router of mounting.others) app.use(router.routes() as Middleware);
   app.use(unmatched([api, ...mounting.others], templateOf));

@@ -1,4 +1,4 @@
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { sessionSecs } from '../../commands/session.ts';
 import { isSecure } from '../client-address.ts';
 
@@ -16,6 +16,9 @@ const nameOf = (ctx: Context, of: SessionOf): string =>
   `${isSecure(ctx.req) ? '__Host-' : ''}keyledger-${of}`;
 
 const shownName = 'keyledger-shown-once';
+
+/** There from the page of a secret until the next page. */
+const leftName = 'keyledger-left';
 
 type Rule = { readonly path: string; readonly maxAgeSecs: number; readonly sameSite: 'lax' | 'strict' };
 
@@ -54,7 +57,22 @@ export const handOver = (ctx: Context, path: string, secret: string): void =>
 
 /** The secret that was handed to the page at this request's path; it is taken from the browser with the answer. */
 export const takeHandedOver = (ctx: Context): string | undefined => {
-  const secret = ctx.cookies.get(shownName);
-  if (secret !== undefined) set(ctx, shownName, '', { path: ctx.path, maxAgeSecs: 0, sameSite: 'strict' });
+  // A question for the headers alone shows nothing, and must not take it away.
+  const secret = ctx.method === 'GET' ? ctx.cookies.get(shownName) : undefined;
+  if (secret === undefined) return undefined;
+  set(ctx, shownName, '', { path: ctx.path, maxAgeSecs: 0, sameSite: 'strict' });
+  set(ctx, leftName, '1', { path: '/', maxAgeSecs: sessionSecs, sameSite: 'strict' });
   return secret;
+};
+
+/**
+ * Takes away what the page of a secret left in the browser, with the next page. A browser may keep whole pages to go
+ * back to, though they are not to be stored; one that was shown under cookies which changed since is not kept
+ * (Chromium's rule for pages with `no-store`).
+ */
+export const forgetShown: Middleware = async (ctx, next) => {
+  // The page's own style and script come before it is left.
+  if (ctx.cookies.get(leftName) !== undefined && !ctx.path.startsWith('/assets/'))
+    set(ctx, leftName, '', { path: '/', maxAgeSecs: 0, sameSite: 'strict' });
+  await next();
 };
