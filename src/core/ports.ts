@@ -100,6 +100,11 @@ export type ReadModels = {
   /** The documents of the projection of that name; throws where there is no such projection. */
   documents<D>(projection: string): Documents<D>;
   /**
+   * The same as they were when the log ended at `position`: what has gone since is there, what came since is not.
+   * Throws `HistoryUnavailable` where the engine keeps no history.
+   */
+  documentsAsOf<D>(projection: string, position: Position): Documents<D>;
+  /**
    * Resolves when every projection that a command must not answer without has these events. They are all the
    * events of one stream, in order, so that an earlier try that died between append and projection is made good.
    */
@@ -116,6 +121,11 @@ export type ReadModels = {
 /** An engine could not be reached or could not take the work: the request fails with 503 and may be tried again. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
+}
+
+/** The engine keeps documents as they are now, and not as they were. */
+export class HistoryUnavailable extends Error {
+  override readonly name = 'HistoryUnavailable';
 }
 
 /**

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { StoreUnavailable } from '../../src/core/ports.ts';
 import { eventStoreContract } from '../contracts/event-store.ts';
+import { historyContract } from '../contracts/history.ts';
 import { readModelsContract } from '../contracts/read-models.ts';
 import { openFresh } from '../support/embedded.ts';
 import { count, open, strike, tally } from '../support/tally-events.ts';
@@ -9,6 +10,7 @@ import type { Tally } from '../support/tally-projections.ts';
 const engine = { name: 'the embedded engine', open: () => openFresh() };
 eventStoreContract(engine);
 readModelsContract(engine);
+historyContract(engine);
 
 const failure = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(

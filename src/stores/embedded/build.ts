@@ -1,7 +1,7 @@
 import type { Projection } from '../../core/projection.ts';
 import type { Writing } from './batch.ts';
 import { eventColumns, toStoredEvent, type EventRow } from './event-row.ts';
-import { createDocumentTable, documentTablePrefix } from './schema.ts';
+import { createDocumentTable, documentTableOf, documentTablePrefix, pastTablePrefix } from './schema.ts';
 import type { Database } from './sqlite.ts';
 import { createTarget, type Target } from './target.ts';
 
@@ -108,12 +108,21 @@ export function* merge(writing: Writing, target: Target, options: BuildOptions):
   yield* feed(writing, [target], options, () => writing.faults?.('before-swap'));
 }
 
-/** The document tables that are not live: of a build that was cut short, or of a read model that was replaced. */
+/**
+ * The tables of documents and of their past that are not live: of a build that was cut short, or of a read model that
+ * was replaced. The past first: a table's number is free only once nothing of it is left.
+ */
 export const leftovers = (db: Database): readonly string[] =>
   db
     .prepare<{ name: string }>(
-      `SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB '${documentTablePrefix}*'
-       AND name NOT IN (SELECT tbl FROM read_models)`,
+      `WITH live AS (
+         SELECT tbl AS name FROM read_models
+         UNION ALL SELECT '${pastTablePrefix}' || substr(tbl, ${documentTablePrefix.length + 1}) FROM read_models
+       )
+       SELECT name FROM sqlite_master
+       WHERE type = 'table' AND (name GLOB '${documentTablePrefix}*' OR name GLOB '${pastTablePrefix}*')
+         AND name NOT IN (SELECT name FROM live)
+       ORDER BY name DESC`,
     )
     .all()
     .map(({ name }) => name);
@@ -121,7 +130,7 @@ export const leftovers = (db: Database): readonly string[] =>
 /** Removes the leftovers that nobody reads any more, in transactions so small that appends do not wait for them. */
 export function* sweep({ db, transact }: Writing, isRead: (table: string) => boolean): Generator<void, void> {
   for (const table of leftovers(db)) {
-    if (isRead(table)) continue;
+    if (isRead(documentTableOf(table))) continue;
     const some = db.prepare(
       `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} LIMIT ${sweepRows})`,
     );

@@ -54,12 +54,22 @@ const prepareTable = (db: Database, table: string) => ({
   subgroup: inBothOrders(db, table, 'sub'),
 });
 
-const pageValues = ({ group, subgroup, after, order, limit }: PageRequest): SqlValue[] => {
+/** The bounds of a page as values of a statement; throws on a limit that is out of bounds. */
+export const pageValuesOf = ({
+  group,
+  subgroup,
+  after,
+  order,
+  limit,
+}: PageRequest): { readonly list: string | undefined; readonly from: number; readonly limit: number } => {
   if (!Number.isInteger(limit) || limit < 1 || limit > pageItemsMax)
     throw new RangeError(`A page holds 1 to ${pageItemsMax} documents.`);
   const start = order === 'desc' ? Number.MAX_SAFE_INTEGER : 0;
-  const from = after === undefined ? start : Number(after);
-  const list = subgroup ?? group;
+  return { list: subgroup ?? group, from: after === undefined ? start : Number(after), limit };
+};
+
+const pageValues = (request: PageRequest): SqlValue[] => {
+  const { list, from, limit } = pageValuesOf(request);
   return list === undefined ? [from, limit] : [list, from, limit];
 };
 

@@ -3,6 +3,7 @@ import { StoreUnavailable, type Documents, type ReadModels, type ReadModelStatus
 import { reachWithin } from '../reach.ts';
 import { createDocuments } from './documents.ts';
 import { reading } from './log.ts';
+import { createPast } from './past.ts';
 import { fromWireError, type LiveModel, type ToWriter, type WireError } from './protocol.ts';
 import type { Database } from './sqlite.ts';
 
@@ -67,7 +68,11 @@ export const createReadModels = ({
   head,
   cacheEntriesMax = cacheEntriesMaxDefault,
 }: ReadModelsInput) => {
-  const open = models.map(({ table }) => createDocuments(db, table, cacheEntriesMax));
+  const open = models.map(({ table }) => ({
+    ...createDocuments(db, table, cacheEntriesMax),
+    table,
+    past: createPast(db),
+  }));
   const byName = new Map(models.map(({ name }, index) => [name, index]));
   const registered = db.prepare<Registered>(
     'SELECT name, version, checkpoint FROM read_models ORDER BY name',
@@ -93,6 +98,11 @@ export const createReadModels = ({
     // The projection of that name alone knows the type, on both sides of the JSON.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     documents: <D>(name: string) => modelOf(name).documents as Documents<D>,
+    documentsAsOf: <D>(name: string, position: Position) => {
+      const model = modelOf(name);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      return model.past(() => model.table, position) as Documents<D>;
+    },
     // The documents were committed with the events, so whoever has the events has them too.
     settle: async () => undefined,
     position: head,
@@ -111,7 +121,9 @@ export const createReadModels = ({
       for (const [index, ids] of touched.entries()) open[index]?.drop(ids);
     },
     swap: ({ name, table }: LiveModel, left: string): void => {
-      modelOf(name).swap(table);
+      const model = modelOf(name);
+      model.swap(table);
+      model.table = table;
       post({ kind: 'left', table: left });
     },
     progress: rebuilds.progress,

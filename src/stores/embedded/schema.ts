@@ -4,7 +4,7 @@ import { openDatabase, type Database } from './sqlite.ts';
 const applicationId = 0x4b_4c_44_47;
 
 /** Raised with every change of the tables below. */
-const schemaVersion = 1;
+const schemaVersion = 2;
 
 /** Page cache of the writing connection, in KiB. */
 const writerCacheKib = 32_768;
@@ -17,6 +17,17 @@ const synchronousFull = 2;
 
 /** Every read model's table has this beginning, so that a leftover is recognised. */
 export const documentTablePrefix = 'documents_';
+
+/** What the documents of such a table were before stands in another one, of the same number. */
+export const pastTablePrefix = 'past_';
+
+/** The table of documents that a table belongs to: itself, or that whose past it holds. */
+export const documentTableOf = (table: string): string =>
+  table.startsWith(pastTablePrefix) ? documentTablePrefix + table.slice(pastTablePrefix.length) : table;
+
+/** The table with the past of this one. */
+export const pastTableOf = (table: string): string =>
+  pastTablePrefix + table.slice(documentTablePrefix.length);
 
 const schema = `
   CREATE TABLE events (
@@ -44,12 +55,16 @@ const schema = `
  * last one that touched it; a document that is gone keeps its row, and in it its revision. The rows stand in order
  * of arrival, for ids are random: a table ordered by id would touch a page of bodies per append (measured: 0.6 times
  * the appends). A read model that is listed by group has an index for that alone: a page across its groups sorts.
+ *
+ * Beside it stands what its documents were: a version moves there when the next one takes its place, with the
+ * positions from which and until which it held. What never changes costs nothing there.
  */
 export const createDocumentTable = (
   db: Database,
   table: string,
   { grouped, subgrouped }: { readonly grouped: boolean; readonly subgrouped: boolean },
 ): void => {
+  const past = pastTableOf(table);
   db.exec(`
     CREATE TABLE ${table} (
       id TEXT NOT NULL UNIQUE,
@@ -62,8 +77,22 @@ export const createDocumentTable = (
       body TEXT NOT NULL
     ) STRICT;
     CREATE INDEX ${table}_in_order ON ${table} (${grouped ? 'grp, ' : ''}created) WHERE gone = 0;
+    CREATE TABLE ${past} (
+      id TEXT NOT NULL,
+      since INTEGER NOT NULL,
+      until INTEGER NOT NULL,
+      revision INTEGER NOT NULL,
+      created INTEGER NOT NULL,
+      grp TEXT,
+      sub TEXT,
+      body TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX ${past}_by_id ON ${past} (id, since);
+    CREATE INDEX ${past}_in_order ON ${past} (${grouped ? 'grp, ' : ''}created);
   `);
-  if (subgrouped) db.exec(`CREATE INDEX ${table}_in_subgroup ON ${table} (sub, created) WHERE gone = 0`);
+  if (!subgrouped) return;
+  db.exec(`CREATE INDEX ${table}_in_subgroup ON ${table} (sub, created) WHERE gone = 0`);
+  db.exec(`CREATE INDEX ${past}_in_subgroup ON ${past} (sub, created)`);
 };
 
 /** A single-valued pragma, as text. */
@@ -119,7 +148,16 @@ export const insistOurs = (db: Database, path: string): void => {
     );
 };
 
-/** Makes an empty data file ours; refuses one that is foreign or of a later schema, and leaves it as it is. */
+/** A file of the first schema has no past of its documents: every read model is filled anew, and has it then. */
+const raise = (db: Database): void =>
+  db.exec(`
+    BEGIN IMMEDIATE;
+    DELETE FROM read_models;
+    PRAGMA user_version = ${schemaVersion};
+    COMMIT;
+  `);
+
+/** Makes an empty data file ours, and one of an earlier schema one of today's; refuses one that is foreign or of a later schema, and leaves it as it is. */
 export const prepareDataFile = (path: string): void => {
   const db = openDatabase(path);
   try {
@@ -127,6 +165,7 @@ export const prepareDataFile = (path: string): void => {
     if (isEmpty && pragma(db, 'application_id') === '0' && pragma(db, 'user_version') === '0')
       return create(db);
     insistOurs(db, path);
+    if (Number(pragma(db, 'user_version')) < schemaVersion) raise(db);
   } finally {
     db.close();
   }

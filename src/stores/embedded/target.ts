@@ -1,5 +1,6 @@
 import type { RecordedEvent } from '../../core/event.ts';
 import type { Change, Projection } from '../../core/projection.ts';
+import { pastTableOf } from './schema.ts';
 import type { Database } from './sqlite.ts';
 
 /** A document as the writer holds it while a transaction runs. */
@@ -74,8 +75,13 @@ export const createTarget = (db: Database, projection: Projection, table: string
     ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, created = excluded.created,
       position = excluded.position, gone = excluded.gone, grp = excluded.grp,
       sub = excluded.sub, body = excluded.body`);
+  const supersede = db.prepare(`
+    INSERT INTO ${pastTableOf(table)} (id, since, until, revision, created, grp, sub, body)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
   const held = new Map<string, Held>();
   const dirty = new Set<string>();
+  /** Versions that another one has taken the place of, and the position from which it holds. */
+  const superseded: { readonly id: string; readonly was: Held; readonly until: number }[] = [];
 
   const load = (id: string): Held => {
     const row = select.get(id);
@@ -95,6 +101,8 @@ export const createTarget = (db: Database, projection: Projection, table: string
       held.set(id, now);
       if (now === before) continue;
       dirty.add(id);
+      if (before.gone === 0 && before.position < position)
+        superseded.push({ id, was: before, until: position });
       // Pages are cut by `created`: a page's end could not stand between two that have the same one.
       if (before.gone === 1 && now.gone === 0 && projection.kind === 'stream' && ++born > 1)
         throw new Error(`${event.type} makes more than one document of ${projection.name}.`);
@@ -110,6 +118,10 @@ export const createTarget = (db: Database, projection: Projection, table: string
         const { revision, created, position, gone, grp, sub, body } = held.get(id) ?? empty;
         upsert.run(id, revision, created, position, gone, grp, sub, body);
       }
+      for (const { id, was, until } of superseded.splice(0)) {
+        const { position, revision, created, grp, sub, body } = was;
+        supersede.run(id, position, until, revision, created, grp, sub, body);
+      }
     },
     committed: () => {
       const ids = [...dirty];
@@ -118,6 +130,7 @@ export const createTarget = (db: Database, projection: Projection, table: string
       return ids;
     },
     rolledBack: () => {
+      superseded.length = 0;
       held.clear();
       dirty.clear();
     },

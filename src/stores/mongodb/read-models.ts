@@ -1,5 +1,11 @@
 import { startOfLog, type Position, type StoredEvent } from '../../core/event.ts';
-import { StoreUnavailable, type Documents, type ReadModels, type ReadModelStatus } from '../../core/ports.ts';
+import {
+  HistoryUnavailable,
+  StoreUnavailable,
+  type Documents,
+  type ReadModels,
+  type ReadModelStatus,
+} from '../../core/ports.ts';
 import type { Projection } from '../../core/projection.ts';
 import { reachWithin } from '../reach.ts';
 import { within, type Server } from './client.ts';
@@ -102,6 +108,9 @@ export const createReadModels = (input: ReadModelsInput): ReadModels => {
   return {
     // The projection of that name alone knows the type, on both sides of the JSON.
     documents: <D>(name: string) => documents.get(named(name).name) as Documents<D>,
+    documentsAsOf: () => {
+      throw new HistoryUnavailable('Read models on MongoDB are kept as they are now alone.');
+    },
     settle,
     position,
     reach: (wanted) => reachWithin(wanted, position, registry.fresh),
