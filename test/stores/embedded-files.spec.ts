@@ -85,7 +85,7 @@ describe("the embedded engine's folder", () => {
       db.exec('PRAGMA user_version = 99');
       db.close();
       expect(String(await failure(openTally(dir)))).to.match(
-        /later version of this program \(schema 99, here 1\)/,
+        /later version of this program \(schema 99, here 2\)/,
       );
     });
 
