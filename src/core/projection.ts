@@ -6,9 +6,11 @@ export type Change<D> = { readonly id: string; readonly to: (current: D | undefi
 /**
  * - `stream`: each document is a function of one stream, so a document takes an event only where the event's
  *   revision is above its own; a document that is gone keeps its revision, so that no late event raises it.
+ * - `log`: each document is one event, shown: its id is the event's position, and what it is hangs from nothing else, so
+ *   that an engine which has the log at hand need keep only which list the event stands in. Lists are asked for by group.
  * - `tombstones`: a grow-only set whose changes commute and may repeat; a rebuild merges and never empties.
  */
-export type ProjectionKind = 'stream' | 'tombstones';
+export type ProjectionKind = 'stream' | 'log' | 'tombstones';
 
 /** A read model: its shape, and what each event does to it. Reducers are pure. */
 export type Projection<D = unknown, F extends Fact = Fact> = {

@@ -38,14 +38,14 @@ const actOf = ({ id, position, type, time, cause, data }: OfTenant): Act => {
 /** What one event adds: a document of its own, where it names a tenant. */
 const taken = (event: RecordedEvent) => {
   const act: OfTenant = event;
-  return act.data.tenant_id === undefined ? [] : [{ id: act.id, to: () => actOf(act) }];
+  return act.data.tenant_id === undefined ? [] : [{ id: act.position, to: () => actOf(act) }];
 };
 
 /** Every act in a tenant, listed by the tenant's id: all its lives are there, for the operator's eyes. */
 export const activity: Projection = {
   name: 'activity',
-  version: 1,
-  kind: 'stream',
+  version: 2,
+  kind: 'log',
   group: (act) => (act as Act).data['tenant_id'] as string,
   on: Object.fromEntries(
     [...catalogue.keys()].filter((type) => !leftOut.has(type)).map((type) => [type, taken]),

@@ -3,7 +3,7 @@ import type { Position } from '../../src/core/event.ts';
 import type { Documents, PageRequest, ReadModels } from '../../src/core/ports.ts';
 import { pick as pickOf, seeded, testSeed } from '../support/random.ts';
 import { close as end, count, open, strike } from '../support/tally-events.ts';
-import type { Strike, Tally } from '../support/tally-projections.ts';
+import type { Entry, Strike, Tally } from '../support/tally-projections.ts';
 import type { ReadModelsUnderTest } from './read-models.ts';
 
 /** Appends of a random history, and the streams that they are about. */
@@ -20,7 +20,11 @@ const requests: readonly PageRequest[] = [undefined, 'asc' as const, 'desc' as c
 );
 
 /** Everything that a list of documents answers: each document, and all pages one after the other. */
-const answersOf = async (tallies: Documents<Tally>, strikes: Documents<Strike>): Promise<unknown> => {
+const answersOf = async (
+  tallies: Documents<Tally>,
+  strikes: Documents<Strike>,
+  journal: Documents<Entry>,
+): Promise<unknown> => {
   const walk = async (request: PageRequest): Promise<unknown[]> => {
     const seen: unknown[] = [];
     let after: Position | undefined;
@@ -39,16 +43,22 @@ const answersOf = async (tallies: Documents<Tally>, strikes: Documents<Strike>):
     many: await tallies.getMany(streams),
     struck: await strikes.getMany(streams),
     pages: await Promise.all(requests.map(walk)),
+    journal: await Promise.all(streams.map((group) => journal.page({ group, limit: 100 }))),
   };
 };
 
 const now = (readModels: ReadModels): Promise<unknown> =>
-  answersOf(readModels.documents<Tally>('tallies'), readModels.documents<Strike>('strikes'));
+  answersOf(
+    readModels.documents<Tally>('tallies'),
+    readModels.documents<Strike>('strikes'),
+    readModels.documents<Entry>('journal'),
+  );
 
 const asOf = (readModels: ReadModels, position: Position): Promise<unknown> =>
   answersOf(
     readModels.documentsAsOf<Tally>('tallies', position),
     readModels.documentsAsOf<Strike>('strikes', position),
+    readModels.documentsAsOf<Entry>('journal', position),
   );
 
 /** What read models promise that keep their past: what they answer as of a position is what they answered at it. */

@@ -8,7 +8,7 @@ import {
   type ReadModels,
 } from '../../src/core/ports.ts';
 import { close as end, count, open, strike, tally } from '../support/tally-events.ts';
-import type { Strike, Tally } from '../support/tally-projections.ts';
+import type { Entry, Strike, Tally } from '../support/tally-projections.ts';
 import { until } from '../support/waiting.ts';
 
 /** An engine under the contract: each `open` gives an empty one, with the read models of `tally-projections.ts`. */
@@ -45,6 +45,12 @@ export const readModelsContract = ({ name, open: openEngine }: ReadModelsUnderTe
     };
     const idsOf = async (request: PageRequest): Promise<string[]> =>
       (await tallies().page(request)).map(({ document }) => document.id);
+
+    /** The revisions of a list of events. */
+    const listed = async (request: Omit<PageRequest, 'group'>) =>
+      (await readModels.documents<Entry>('journal').page({ group: 'tally-1', ...request })).map(
+        ({ document }) => document.revision,
+      );
 
     /** Every page, one after the other. */
     const walk = async (request: Omit<PageRequest, 'after'>): Promise<string[]> => {
@@ -303,6 +309,46 @@ export const readModelsContract = ({ name, open: openEngine }: ReadModelsUnderTe
       });
     });
 
+    describe('a list of events', () => {
+      it('shows those of its group alone, in both orders, from the moment their command is settled', async () => {
+        await write(
+          open('tally-1'),
+          open('tally-2'),
+          count('tally-1', 0),
+          count('tally-2', 0),
+          count('tally-1', 1),
+        );
+        expect(await listed({ limit: 10 })).to.deep.equal([0, 1, 2]);
+        expect(await listed({ limit: 2, order: 'desc' })).to.deep.equal([2, 1]);
+        await write(end('tally-1', 2), count('tally-2', 1));
+        expect(await listed({ limit: 10 }), 'what the projection does not name is not shown').to.deep.equal([
+          0, 1, 2,
+        ]);
+      });
+      it('is cut into pages by position, and is found by it', async () => {
+        await write(open('tally-1'), count('tally-1', 0), count('tally-1', 1));
+        const [first, second] = await readModels
+          .documents<Entry>('journal')
+          .page({ group: 'tally-1', limit: 2 });
+        expect(await listed({ limit: 2, ...(second && { after: second.created }) })).to.deep.equal([2]);
+        expect(await readModels.documents<Entry>('journal').get(first?.created ?? '')).to.deep.equal({
+          type: 'Opened',
+          stream: 'tally-1',
+          revision: 0,
+        });
+        expect(
+          (await readModels.documents<Entry>('journal').pageText({ group: 'tally-1', limit: 1 })).text,
+        ).to.equal(JSON.stringify(first?.document));
+        expect(await readModels.documents<Entry>('journal').get('9'.repeat(15))).to.equal(undefined);
+      });
+      it('is the same after a rebuild', async () => {
+        await write(open('tally-1'), count('tally-1', 0));
+        await readModels.rebuild('journal');
+        await write(count('tally-1', 1));
+        expect(await listed({ limit: 10 })).to.deep.equal([0, 1, 2]);
+      });
+    });
+
     describe('a rebuild', () => {
       it('under load ends with the same documents, and answers all the while', async () => {
         for (let n = 0; n < 40; n++)
@@ -355,7 +401,7 @@ export const readModelsContract = ({ name, open: openEngine }: ReadModelsUnderTe
           return (await readModels.status()).every(({ checkpoint }) => checkpoint === head);
         });
         const status = await readModels.status();
-        expect(status.map((it) => it.name).toSorted()).to.deep.equal(['strikes', 'tallies']);
+        expect(status.map((it) => it.name).toSorted()).to.deep.equal(['journal', 'strikes', 'tallies']);
         for (const { checkpoint, rebuilding } of status) {
           expect(checkpoint).to.equal(await events.head());
           expect(rebuilding).to.equal(null);

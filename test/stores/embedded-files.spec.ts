@@ -1,6 +1,7 @@
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { toPosition } from '../../src/core/event.ts';
 import { StoreUnavailable } from '../../src/core/ports.ts';
 import { FolderInUse, dataFileName, type EmbeddedEngine } from '../../src/stores/embedded/index.ts';
 import { pragma } from '../../src/stores/embedded/schema.ts';
@@ -41,11 +42,15 @@ describe("the embedded engine's folder", () => {
   });
   afterEach(() => remove());
 
-  /** Document tables in the file: two, unless something was left behind. */
+  /** What each live read model has: documents and their past, or of a list of events the list alone. */
+  const usualTables = 5;
+  /** Tables of read models in the file: the usual ones, unless something was left behind. */
   const documentTables = (): number => {
     const db = openDatabase(join(dir, dataFileName));
     const names = db
-      .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'documents_*'")
+      .prepare(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND (name GLOB 'documents_*' OR name GLOB 'past_*')",
+      )
       .all();
     db.close();
     return names.length;
@@ -169,7 +174,7 @@ describe("the embedded engine's folder", () => {
       const again = await openTally(dir);
       expect((await expectWhole(again)).size).to.be.within(1_000, 1_032);
       await again.close();
-      expect(documentTables()).to.equal(2);
+      expect(documentTables()).to.equal(usualTables);
     });
 
   describe('with a later program', () => {
@@ -180,11 +185,34 @@ describe("the embedded engine's folder", () => {
       const later = await openTally(dir, { projectionsModule: tallyModule('?version=2') });
       expect(await later.readModels.documents('tallies').get('tally-7')).to.have.property('total', 1);
       expect((await later.readModels.status()).map(({ name, version }) => [name, version])).to.deep.equal([
+        ['journal', 1],
         ['strikes', 1],
         ['tallies', 2],
       ]);
       await later.close();
-      expect(documentTables()).to.equal(2);
+      expect(documentTables()).to.equal(usualTables);
+    });
+
+    it('gives the documents of an earlier schema their past', async () => {
+      const engine = await openTally(dir);
+      await engine.events.append(open('tally-1'));
+      await engine.events.append(count('tally-1', 0, 5));
+      await engine.close();
+      const db = openDatabase(join(dir, dataFileName));
+      for (const { name } of db
+        .prepare<{ name: string }>(
+          "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'past_*'",
+        )
+        .all())
+        db.exec(`DROP TABLE ${name}`);
+      db.exec('PRAGMA user_version = 1');
+      db.close();
+      const later = await openTally(dir);
+      const then = later.readModels.documentsAsOf('tallies', toPosition(1));
+      expect(await then.get('tally-1')).to.have.property('total', 0);
+      expect(await later.readModels.documents('tallies').get('tally-1')).to.have.property('total', 5);
+      await later.close();
+      expect(documentTables()).to.equal(usualTables);
     });
 
     it('drops a read model that is no more, and fills it when it is back', async () => {
@@ -195,7 +223,7 @@ describe("the embedded engine's folder", () => {
       expect(() => without.readModels.documents('strikes')).to.throw();
       await without.events.append(strike('s', 0, 'y', 5));
       await without.close();
-      expect(documentTables()).to.equal(1);
+      expect(documentTables()).to.equal(3);
       const back = await openTally(dir);
       expect(await back.readModels.documents('strikes').get('x')).to.deep.equal({ at: 4 });
       expect(await back.readModels.documents('strikes').get('y')).to.deep.equal({ at: 5 });
@@ -209,7 +237,7 @@ describe("the embedded engine's folder", () => {
       await expectWhole(engine);
       await engine.events.append(count('tally-3', 0, 9));
       expect(await engine.readModels.documents('tallies').get('tally-3')).to.have.property('total', 9);
-      await until('the old table is gone', () => documentTables() === 2);
+      await until('the old table is gone', () => documentTables() === usualTables);
       await engine.close();
     });
   });

@@ -66,8 +66,23 @@ const strikes = define<Strike>({
   },
 });
 
+/** A document of `journal`: an event, in the list of its stream. */
+export type Entry = { readonly type: string; readonly stream: string; readonly revision: number };
+
+const entry = ({ position, type, stream, revision }: RecordedEvent) => [
+  { id: position, to: () => ({ type, stream, revision }) },
+];
+
+const journal = define<Entry>({
+  name: 'journal',
+  version: 1,
+  kind: 'log',
+  group: ({ stream }) => stream,
+  on: { Opened: entry, Counted: entry },
+});
+
 /** The read models of the contract suites. */
-export const projections: readonly Projection[] = [tallies, strikes].filter(
+export const projections: readonly Projection[] = [tallies, strikes, journal].filter(
   ({ name }) => name !== searchParams.get('without'),
 );
 

@@ -1,7 +1,13 @@
 import type { Projection } from '../../core/projection.ts';
 import type { Writing } from './batch.ts';
 import { eventColumns, toStoredEvent, type EventRow } from './event-row.ts';
-import { createDocumentTable, documentTableOf, documentTablePrefix, pastTablePrefix } from './schema.ts';
+import {
+  createListTable,
+  createDocumentTable,
+  documentTableOf,
+  documentTablePrefix,
+  pastTablePrefix,
+} from './schema.ts';
 import type { Database } from './sqlite.ts';
 import { createTarget, type Target } from './target.ts';
 
@@ -27,10 +33,12 @@ const newTable = (db: Database, projection: Projection): string => {
     )
     .get();
   const table = `${documentTablePrefix}${(last?.n ?? 0) + 1}`;
-  createDocumentTable(db, table, {
-    grouped: projection.group !== undefined,
-    subgrouped: projection.subgroup !== undefined,
-  });
+  if (projection.kind === 'log') createListTable(db, table);
+  else
+    createDocumentTable(db, table, {
+      grouped: projection.group !== undefined,
+      subgrouped: projection.subgroup !== undefined,
+    });
   return table;
 };
 

@@ -15,6 +15,7 @@ import {
   type ToWriter,
   type WriterInput,
 } from './protocol.ts';
+import { loadProjections, type ProjectionsModule } from './modules.ts';
 import { createQueue } from './queue.ts';
 import { createReadModels } from './read-models.ts';
 import { createReplication, type Replication } from './replication.ts';
@@ -130,6 +131,7 @@ const createParts = (
   options: EmbeddedOptions,
   path: string,
   models: readonly LiveModel[],
+  projections: ProjectionsModule,
   writer: Thread<ToWriter>,
 ) => {
   const { observe = {}, cacheEntriesMax, waitingAppendsMax } = options;
@@ -141,7 +143,14 @@ const createParts = (
     conflict: () => observe.conflict?.(),
     appendsMax: waitingAppendsMax,
   });
-  const reads = createReadModels({ db, models, post: writer.post, head: log.head, cacheEntriesMax });
+  const reads = createReadModels({
+    db,
+    models,
+    projections,
+    post: writer.post,
+    head: log.head,
+    cacheEntriesMax,
+  });
   const condition = createCondition(() => writer.post({ kind: 'probe' }));
   const end = (reason: string, cause?: unknown): void => {
     queue.end(reason, cause);
@@ -225,8 +234,9 @@ const startCheckpointer = (
 
 /** Starts the threads on a data file that is prepared; `fd` is that file, open as long as the engine is. */
 export const openEngine = async (options: EmbeddedOptions, path: string, fd: number): Promise<Engine> => {
+  const projections = await loadProjections(options.projectionsModule);
   const { writer, models, hearing } = await startWriter(options, path);
-  const parts = await orEnd(writer, () => createParts(options, path, models, writer));
+  const parts = await orEnd(writer, () => createParts(options, path, models, projections, writer));
   const { db, log, queue, reads, condition, observe, end } = parts;
   const replication = createReplication({
     post: writer.post,

@@ -17,7 +17,7 @@ export type Observe = {
 export type EmbeddedOptions = {
   /** The data folder; made, readable by its owner alone, where there is none. */
   readonly dir: string;
-  /** URL of a module that exports `projections` and `decode`; the writer's thread loads it. */
+  /** URL of a module that exports `projections` and `decode`; loaded in the writer's thread and in this one. */
   readonly projectionsModule: string;
   /** URL of a module that exports `faults`; for tests' own programs. */
   readonly faultsModule?: string;

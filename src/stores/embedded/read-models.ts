@@ -1,9 +1,10 @@
 import { toPosition, type Position } from '../../core/event.ts';
 import { StoreUnavailable, type Documents, type ReadModels, type ReadModelStatus } from '../../core/ports.ts';
+import type { Projection } from '../../core/projection.ts';
 import { reachWithin } from '../reach.ts';
-import { createDocuments } from './documents.ts';
 import { reading } from './log.ts';
-import { createPast } from './past.ts';
+import type { ProjectionsModule } from './modules.ts';
+import { openModel } from './open-model.ts';
 import { fromWireError, type LiveModel, type ToWriter, type WireError } from './protocol.ts';
 import type { Database } from './sqlite.ts';
 
@@ -19,6 +20,7 @@ type Registered = { readonly name: string; readonly version: number; readonly ch
 export type ReadModelsInput = {
   readonly db: Database;
   readonly models: readonly LiveModel[];
+  readonly projections: ProjectionsModule;
   readonly post: (message: ToWriter) => void;
   /** The end of the log, which the read models always hold. */
   readonly head: () => Position;
@@ -64,15 +66,19 @@ const createRebuilds = (post: (message: ToWriter) => void) => {
 export const createReadModels = ({
   db,
   models,
+  projections: { projections, decode },
   post,
   head,
   cacheEntriesMax = cacheEntriesMaxDefault,
 }: ReadModelsInput) => {
-  const open = models.map(({ table }) => ({
-    ...createDocuments(db, table, cacheEntriesMax),
-    table,
-    past: createPast(db),
-  }));
+  const projectionOf = (name: string): Projection => {
+    const found = projections.find((projection) => projection.name === name);
+    if (found === undefined) throw new Error(`There is no projection ${name}.`);
+    return found;
+  };
+  const open = models.map(({ name, table }) =>
+    openModel(db, table, projectionOf(name), decode, cacheEntriesMax),
+  );
   const byName = new Map(models.map(({ name }, index) => [name, index]));
   const registered = db.prepare<Registered>(
     'SELECT name, version, checkpoint FROM read_models ORDER BY name',
@@ -98,11 +104,8 @@ export const createReadModels = ({
     // The projection of that name alone knows the type, on both sides of the JSON.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     documents: <D>(name: string) => modelOf(name).documents as Documents<D>,
-    documentsAsOf: <D>(name: string, position: Position) => {
-      const model = modelOf(name);
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      return model.past(() => model.table, position) as Documents<D>;
-    },
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    documentsAsOf: <D>(name: string, position: Position) => modelOf(name).asOf(position) as Documents<D>,
     // The documents were committed with the events, so whoever has the events has them too.
     settle: async () => undefined,
     position: head,
@@ -121,9 +124,7 @@ export const createReadModels = ({
       for (const [index, ids] of touched.entries()) open[index]?.drop(ids);
     },
     swap: ({ name, table }: LiveModel, left: string): void => {
-      const model = modelOf(name);
-      model.swap(table);
-      model.table = table;
+      modelOf(name).swap(table);
       post({ kind: 'left', table: left });
     },
     progress: rebuilds.progress,

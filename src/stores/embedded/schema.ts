@@ -95,6 +95,16 @@ export const createDocumentTable = (
   db.exec(`CREATE INDEX ${past}_in_subgroup ON ${past} (sub, created)`);
 };
 
+/**
+ * A read model of kind `log`: which events stand in which list. What an event says is in the log, and the past of a
+ * list is its beginning.
+ */
+export const createListTable = (db: Database, table: string): void =>
+  db.exec(`
+    CREATE TABLE ${table} (created INTEGER PRIMARY KEY, grp TEXT) STRICT;
+    CREATE INDEX ${table}_in_order ON ${table} (grp, created);
+  `);
+
 /** A single-valued pragma, as text. */
 export const pragma = (db: Database, name: string): string =>
   String(Object.values(db.prepare<object>(`PRAGMA ${name}`).get() ?? {})[0]);

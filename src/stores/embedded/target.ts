@@ -65,8 +65,39 @@ const after = (
   return { revision, created, position: Math.max(at, held.position), gone: 0, grp, sub, body, document };
 };
 
+/** The writing side of a read model that shows events: what is kept of each is the list that it stands in. */
+const createListTarget = (db: Database, projection: Projection, table: string): Target => {
+  const insert = db.prepare(`INSERT INTO ${table} (created, grp) VALUES (?, ?)`);
+  const taken: { readonly position: number; readonly group: string | null }[] = [];
+  return {
+    projection,
+    table,
+    take: (event, position) => {
+      for (const { id, to } of projection.on[event.type]?.(event) ?? []) {
+        if (id !== event.position)
+          throw new Error(`${projection.name} shows ${event.type} under another id.`);
+        taken.push({ position, group: projection.group?.(to(undefined), id) ?? null });
+      }
+    },
+    flush: () => {
+      for (const { position, group } of taken.splice(0)) insert.run(position, group);
+    },
+    // No reader keeps any of it.
+    committed: () => [],
+    rolledBack: () => {
+      taken.length = 0;
+    },
+  };
+};
+
 /** The writing side of the read model in this table. */
-export const createTarget = (db: Database, projection: Projection, table: string): Target => {
+export const createTarget = (db: Database, projection: Projection, table: string): Target =>
+  projection.kind === 'log'
+    ? createListTarget(db, projection, table)
+    : createDocumentTarget(db, projection, table);
+
+/** The same of a read model of documents. */
+const createDocumentTarget = (db: Database, projection: Projection, table: string): Target => {
   const select = db.prepare<Row>(
     `SELECT revision, created, position, gone, grp, sub, body FROM ${table} WHERE id = ?`,
   );
