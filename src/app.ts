@@ -5,6 +5,7 @@ import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { createClock } from './core/clock.ts';
+import { createHistory } from './core/history.ts';
 import type { Faults } from './core/faults.ts';
 import type { Clock, Health, ReadModels } from './core/ports.ts';
 import { createRun } from './core/run.ts';
@@ -149,6 +150,7 @@ const joinServices = async (
   return {
     run,
     reads: readModels,
+    history: createHistory(events),
     secrets,
     passwords: await createPasswords(),
     clock,

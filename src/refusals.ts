@@ -14,6 +14,7 @@ export type RefusalKind =
   | 'too-many'
   | 'headers-too-large'
   | 'internal'
+  | 'not-implemented'
   | 'unavailable';
 
 /** A code's kind, its title (the same for every occurrence), and what a client should do about it. */
@@ -255,6 +256,11 @@ export const refusals = {
     kind: 'missing',
     title: 'There is no such read model',
     help: 'GET /admin/v1/projections lists them.',
+  },
+  'history.unavailable': {
+    kind: 'not-implemented',
+    title: 'The past is not kept here',
+    help: 'The service’s read models are on an engine that keeps documents as they are now alone: ask without `as_of` and `at_position`, or ask a node with embedded read models.',
   },
   'service.busy': {
     kind: 'unavailable',

@@ -2,9 +2,10 @@ import type { Context, Middleware } from 'koa';
 import type { Position } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
 import { answerJson, stateOf } from './answer.ts';
+import { servicesAsOf, takeAsOf } from './as-of.ts';
 import { actorOf, type Authenticate } from './authentication.ts';
 import { readJsonBody } from './body.ts';
-import { parseParts, refuseStrangers, thrownOf, type Parts } from './operation.ts';
+import { parseParts, refuseStrangers, thrownOf } from './operation.ts';
 import { preconditionsOf } from './preconditions.ts';
 import { RequestRefused } from './problem.ts';
 import { causeOf, minPositionFault, minPositionOf, reasonFault } from './request.ts';
@@ -19,15 +20,16 @@ const acceptsJson = (ctx: Context): boolean => {
   );
 };
 
-/** The parts as they were sent, parsed. */
-const readParts = async (ctx: Context, route: Route): Promise<Parts> => {
-  const faults = [reasonFault(ctx.req), minPositionFault(ctx.req)].filter((fault) => fault !== undefined);
+/** The parts as they were sent, parsed, and the moment as of which they are asked. */
+const readParts = async (ctx: Context, route: Route) => {
+  const { asOf, query, faults } = takeAsOf(route, ctx.querystring === '' ? {} : ctx.query);
+  const headers = [reasonFault(ctx.req), minPositionFault(ctx.req)].filter((fault) => fault !== undefined);
   const sent = {
     params: ctx['params'] as unknown,
-    query: ctx.querystring === '' ? {} : ctx.query,
+    query,
     body: route.body === undefined ? undefined : await readJsonBody(ctx),
   };
-  return parseParts(route, sent, faults);
+  return { asOf, ...parseParts(route, sent, [...headers, ...faults]) };
 };
 
 /** The services for one request, with how far the log was after what the request wrote. */
@@ -65,7 +67,7 @@ export const handlerOf = (route: Route, services: Services, authenticate: Authen
     }
     // Where the body was here when the caller was looked at, nothing was waited for since.
     const isWhole = ctx.req.complete;
-    const { params, query, body } = await readParts(ctx, route);
+    const { asOf, params, query, body } = await readParts(ctx, route);
     const minPosition = minPositionOf(ctx.req);
     if (minPosition !== undefined) await services.reads.reach(minPosition);
     // A wait can be long, in which the bearer or key can have been ended: it is asked for once more.
@@ -75,7 +77,7 @@ export const handlerOf = (route: Route, services: Services, authenticate: Authen
     const cause = causeOf(ctx.req, state, actorOf(caller));
     const preconditions = preconditionsOf(ctx.req.headers);
     const request = { params, query, body, caller, cause, url: ctx.url, preconditions };
-    const { services: own, written } = remembering(services);
+    const { services: own, written } = remembering(await servicesAsOf(asOf, services));
     const reply = await route.handle(request, own);
     if ('accepted' in reply) throw thrownOf(reply);
     answerJson(ctx, reply.status, reply.body, { ...reply.headers, 'X-Position': written() });

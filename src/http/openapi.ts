@@ -4,6 +4,7 @@ import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
 import { positionForm } from '../core/event.ts';
 import { refusals, type RefusalCode } from '../refusals.ts';
 import type { Api } from './api.ts';
+import { asOfQuery, isTemporal } from './as-of.ts';
 import { statusOfCode } from './problem.ts';
 import type { Route } from './route.ts';
 
@@ -86,6 +87,7 @@ const preconditionHeaders = {
 /** The operation's refusals, by status. */
 const refusalResponses = (route: Route, { unauthenticated }: Api): Record<string, object> => {
   const codes = new Set([
+    ...(isTemporal(route) ? (['history.unavailable'] as const) : []),
     ...unauthenticated,
     ...always,
     ...(route.body === undefined ? [] : withBody),
@@ -135,6 +137,10 @@ const callersOf = ({ callers, keyRole }: Route): string =>
     )
     .join(', ');
 
+/** A read may be asked as of another moment. */
+const queryOf = (route: Route) =>
+  isTemporal(route) && route.query instanceof z.ZodObject ? route.query.extend(asOfQuery.shape) : route.query;
+
 const headerOf = ({ conditional }: Route) =>
   conditional === undefined ? requestHeaders : preconditionHeaders[conditional];
 
@@ -146,7 +152,7 @@ const operation = (route: Route, api: Api): ZodOpenApiOperationObject =>
     description: [route.description, `Callers: ${callersOf(route)}.`]
       .filter((part) => part !== undefined)
       .join('\n\n'),
-    requestParams: { path: route.params, query: route.query, header: headerOf(route) },
+    requestParams: { path: route.params, query: queryOf(route), header: headerOf(route) },
     ...(route.body === undefined
       ? {}
       : {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { StoreUnavailable } from '../core/ports.ts';
+import { HistoryUnavailable, StoreUnavailable } from '../core/ports.ts';
 import { TooManyConflicts } from '../core/run.ts';
 import { TooManyHashes } from '../core/secrets.ts';
 import { refusals, type RefusalCode, type RefusalKind } from '../refusals.ts';
@@ -37,6 +37,7 @@ const statuses: { readonly [K in RefusalKind]: number } = {
   'too-many': 429,
   'headers-too-large': 431,
   internal: 500,
+  'not-implemented': 501,
   unavailable: 503,
 };
 
@@ -90,6 +91,9 @@ export const problem = (
 /** Any thrown value as what the client is told; what is not expected becomes a 500 that says nothing. */
 export const toRefused = (error: unknown): RequestRefused => {
   if (error instanceof RequestRefused) return error;
+  if (error instanceof HistoryUnavailable) {
+    return new RequestRefused('history.unavailable', 'The read models of this service keep no past.');
+  }
   const headers = { 'Retry-After': String(retryAfterSecs) };
   if (error instanceof StoreUnavailable) {
     return new RequestRefused('service.unavailable', 'A store did not answer in time or refused the work.', {

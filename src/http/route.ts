@@ -53,6 +53,8 @@ type Spec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R exten
   readonly conditional?: 'read' | 'change';
   readonly params: P;
   readonly query: Q;
+  /** A read that tells how the service is, and can't be asked how that was. */
+  readonly nowOnly?: boolean;
   /** Absent: no body is read. */
   readonly body?: B;
   /** The body may be left out; the schema is then given an empty object. */

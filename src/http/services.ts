@@ -1,3 +1,4 @@
+import type { History } from '../core/history.ts';
 import type { Clock, ReadModels } from '../core/ports.ts';
 import type { Run } from '../core/run.ts';
 import type { Passwords, Secrets } from '../core/secrets.ts';
@@ -7,6 +8,7 @@ import type { KeyUse } from './key-use.ts';
 export type Services = {
   readonly run: Run;
   readonly reads: ReadModels;
+  readonly history: History;
   readonly secrets: Secrets;
   readonly passwords: Passwords;
   readonly clock: Clock;

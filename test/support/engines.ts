@@ -15,6 +15,9 @@ const engines = process.env['KEYLEDGER_TEST_ENGINES'] ?? 'embedded';
 if (!['embedded', 'log', 'servers'].includes(engines))
   throw new Error('KEYLEDGER_TEST_ENGINES names no engines.');
 
+/** Whether the read models of these engines keep what was; where not, asking for it is refused. */
+export const keepsPast = engines !== 'servers';
+
 const doubles = new Map<string, Promise<EventStoreDouble>>();
 let ferretDb: Promise<FerretDb> | undefined;
 

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import { isJsonText, stateOf } from '../answer.ts';
+import { servicesAsOf, takeAsOf } from '../as-of.ts';
 import { actorOf } from '../authentication.ts';
 import { parseParts, refuseStrangers, thrownOf, type Parts } from '../operation.ts';
 import { causeOf } from '../request.ts';
@@ -40,9 +41,11 @@ export const createCallOperation = (routes: readonly Route[], services: Services
     if (route === undefined) throw new Error(`There is no operation ${id}.`);
     const { params = {}, query = {}, body } = sent;
     refuseStrangers(route, caller, params);
-    const parts = parseParts(route, { params, query, body });
+    const { asOf, query: own, faults } = takeAsOf(route, query as Readonly<Record<string, unknown>>);
+    const parts = parseParts(route, { params, query: own, body }, faults);
+    const then = await servicesAsOf(asOf, services);
     const cause = causeOf(ctx.req, stateOf(ctx), actorOf(caller));
-    const reply = await route.handle({ ...parts, caller, cause, url: '', preconditions: {} }, services);
+    const reply = await route.handle({ ...parts, caller, cause, url: '', preconditions: {} }, then);
     if ('accepted' in reply) throw thrownOf(reply);
     const cursor = cursorOf(reply.headers?.Link);
     return { body: parsed(reply.body) as never, ...(cursor === undefined ? {} : { cursor }) };
