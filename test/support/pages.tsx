@@ -15,6 +15,7 @@ import { ErrorPage } from '../../src/http/pages/error-page.tsx';
 import { WorkspaceHomePage } from '../../src/http/pages/home.tsx';
 import type { SignedInUser } from '../../src/http/pages/layout.tsx';
 import { sendPage } from '../../src/http/pages/page.ts';
+import { ProblemPage, ProblemsPage } from '../../src/http/pages/problems.tsx';
 import { ResourceListPage, ResourcePage, type ResourceRecord } from '../../src/http/pages/resources.tsx';
 import { ConsoleSignInPage, SignInPage } from '../../src/http/pages/sign-in.tsx';
 import { consolePages, hostileConsolePages } from './console-pages.tsx';
@@ -104,6 +105,8 @@ export const pages: Readonly<Record<string, VNode>> = {
     <SignInPage workspace="acme" username="alice" error="The workspace, username or password is wrong." />
   ),
   'sign-in-too-many': <SignInPage workspace="acme" username="alice" retryAfterSecs={300} />,
+  problem: <ProblemPage code="credential.ttl-above-max" />,
+  problems: <ProblemsPage />,
   'console-sign-in': <ConsoleSignInPage error="This is not the admin token." />,
   'console-not-configured': <ConsoleSignInPage notConfigured />,
   home: <WorkspaceHomePage {...here} {...lists} hasKeys />,
