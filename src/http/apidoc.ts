@@ -21,7 +21,7 @@ type Described = { readonly name: string; readonly title: string; readonly docum
 
 /** The bar above the reference: where the documents are. All text here is this program's own. */
 const downloads = (apis: readonly Described[]): string =>
-  `<nav class="downloads" aria-label="Documents"><a class="home" href="/">Keyledger</a>${apis
+  `<a class="skip" href="#operations">Skip to operations</a><nav class="downloads" aria-label="Documents"><a class="home" href="/">Keyledger</a>${apis
     .map(
       ({ name, title }) =>
         `<span>${title}: <a href="/apidoc/${name}.json" download>JSON</a> <a href="/apidoc/${name}.yaml" download>YAML</a></span>`,
@@ -30,7 +30,51 @@ const downloads = (apis: readonly Described[]): string =>
 
 const downloadsStyle =
   '.downloads{display:flex;flex-wrap:wrap;gap:.5rem 2rem;padding:.75rem 1.25rem;font:1rem/1.5 system-ui,sans-serif;background:#fff;color:#1f2433}' +
-  '.downloads a{color:#3542a8}.downloads .home{font-weight:700;margin-right:auto}.swagger-ui .topbar .link{display:none}';
+  '.downloads a{color:#3542a8}.downloads .home{font-weight:700;margin-right:auto}.swagger-ui .topbar .link,.swagger-ui__skip-link{display:none!important}' +
+  '.skip:not(:focus){position:absolute;left:-99rem}';
+
+/** The library's colours that have too little contrast (WCAG 2.2 §1.4.3): what stands on them or in them, made darker. */
+const contrastStyle = [
+  ...Object.entries({
+    get: '#1d5fae',
+    post: '#11704a',
+    patch: '#0c6a62',
+    put: '#8a4b00',
+    delete: '#b3261e',
+  }).map(
+    ([method, color]) =>
+      `.swagger-ui .opblock.opblock-${method} .opblock-summary-method{background:${color}}`,
+  ),
+  '.swagger-ui .info .title small{background:#565e6c}.swagger-ui .info .title small.version-stamp{background:#47700a}',
+  '.swagger-ui .btn.execute{background:#1d5fae;border-color:#1d5fae}',
+  ...Object.entries({
+    '.info .url,.swagger-ui .info a,.swagger-ui .link': '#1d5fae',
+    '.btn.authorize': '#11704a',
+    '.btn.cancel': '#b3261e',
+    '.parameter__in': '#565e6c',
+    '.json-schema-2020-12-expand-deep-button': '#565e6c',
+  }).map(([what, color]) => `html:not(.dark-mode) .swagger-ui ${what}{color:${color}}`),
+].join('');
+
+/**
+ * What the library leaves out for those who do not see the page: its headings skip a level, and two parts of it stand in
+ * no landmark. It makes them anew with each document, so it is looked at whenever something changes.
+ */
+const nameParts = `function () {
+  var set = function (selector, name, value) {
+    document.querySelectorAll(selector).forEach(function (part) {
+      if (part.getAttribute(name) !== value) part.setAttribute(name, value);
+    });
+  };
+  var mend = function () {
+    set('.opblock-tag, .models > h4', 'aria-level', '2');
+    set('.information-container, .schemes-server-container', 'role', 'region');
+    set('.information-container', 'aria-label', 'About this API');
+    set('.schemes-server-container', 'aria-label', 'Authorization');
+  };
+  new MutationObserver(mend).observe(document.getElementById('swagger-ui'), { childList: true, subtree: true });
+  mend();
+}`;
 
 /** The page as the library renders it, once: it is constant, and this way its one inline script can be hashed. */
 const renderPage = (apis: readonly Described[]): string => {
@@ -42,7 +86,7 @@ const renderPage = (apis: readonly Described[]): string => {
     swaggerVersion: version,
     swaggerCdnUrl: assetsPath,
     favicon: `${assetsPath}/favicon-32x32.png`,
-    customCSS: downloadsStyle,
+    customCSS: downloadsStyle + contrastStyle,
     swaggerOptions: {
       url: urls[0]?.url ?? '',
       urls,
@@ -51,6 +95,7 @@ const renderPage = (apis: readonly Described[]): string => {
       persistAuthorization: false,
       displayRequestDuration: true,
       tryItOutEnabled: true,
+      onComplete: nameParts,
     },
   });
   const ctx = { path: '/apidoc', type: '', body: '' };
@@ -62,7 +107,7 @@ const renderPage = (apis: readonly Described[]): string => {
       .replaceAll(`${assetsPath}/${version}/`, `${assetsPath}/`)
       .replaceAll('swagger-ui.min.css', 'swagger-ui.css')
       .replaceAll(/<link[^>]*fonts\.googleapis\.com[^>]*>/g, '')
-      .replace('<div id="swagger-ui">', `${downloads(apis)}<div id="swagger-ui">`)
+      .replace('<div id="swagger-ui"></div>', `${downloads(apis)}<div id="swagger-ui"></div>`)
   );
 };
 

@@ -181,7 +181,6 @@ export const apiDocument = (api: Api, version: string): ApiDocument => {
         description,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      servers: [{ url: '/' }],
       security: [{ [scheme.name]: [] }],
       tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
       paths: paths,

@@ -1,5 +1,7 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { freshFolder } from './program.ts';
 
@@ -50,4 +52,22 @@ export const watchPage = (page: Page, origin: string): readonly string[] => {
 export const takePicture = async (page: Page, name: string): Promise<void> => {
   mkdirSync(screenshots, { recursive: true });
   await page.screenshot({ path: `${screenshots}${name}.png`, fullPage: true });
+};
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+type AxeResult = {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly html: string }[];
+  }[];
+};
+
+/** Holds a page to having no fault that axe finds; `name` says which page in the failure. */
+export const expectAccessible = async (page: Page, name: string): Promise<void> => {
+  // Not as a script of the page, which its own policy would forbid.
+  await page.evaluate(axe);
+  const { violations } = (await page.evaluate('axe.run()')) as AxeResult;
+  const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
+  expect(found, name).to.deep.equal([]);
 };

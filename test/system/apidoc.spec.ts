@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser, takePicture, watchPage, whyNoBrowser } from '../support/browser.ts';
+import { expectAccessible, launchBrowser, takePicture, watchPage, whyNoBrowser } from '../support/browser.ts';
 import { adminToken, freshFolder, removeFolder, startProgram, type Program } from '../support/program.ts';
 import { arrangeWorkspaces, type Workspace } from '../support/workspace.ts';
 
@@ -45,8 +45,8 @@ describe(`the API reference in a browser${whyNoBrowser === undefined ? '' : ` (s
     removeFolder(dir);
   });
 
-  const open = async (api: 'Workspace API' | 'Admin API') => {
-    const page = await browser.newPage();
+  const open = async (api: 'Workspace API' | 'Admin API', context: Pick<Browser, 'newPage'> = browser) => {
+    const page = await context.newPage();
     const faults = watchPage(page, program.url);
     await page.goto(`${program.url}/apidoc`, { waitUntil: 'networkidle' });
     await page.getByLabel('Select a definition').selectOption({ label: api });
@@ -85,6 +85,19 @@ describe(`the API reference in a browser${whyNoBrowser === undefined ? '' : ` (s
     const listed = await fetch(`${program.url}/api/acme/agents`, { headers: { 'X-API-Key': key } });
     expect(await listed.text()).to.contain('"name":"From the page"');
   });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`has no fault of accessibility, but in what an opened operation shows: ${colorScheme}`, async () => {
+      const context = await browser.newContext({ colorScheme });
+      for (const api of ['Workspace API', 'Admin API'] as const) {
+        const { page, faults } = await open(api, context);
+        await page.locator('#operations .opblock-tag[aria-level="2"]').first().waitFor();
+        await expectAccessible(page, api);
+        expect(faults).to.deep.equal([]);
+      }
+      await context.close();
+    });
+  }
 
   for (const name of ['admin', 'workspace']) {
     it(`offers the document of the ${name} API as JSON and YAML, of the version that runs`, async () => {

@@ -1,22 +1,11 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { launchBrowser, takePicture, watchPage, whyNoBrowser } from '../support/browser.ts';
+import { expectAccessible, launchBrowser, takePicture, watchPage, whyNoBrowser } from '../support/browser.ts';
 import { adminToken, verifierToken } from '../support/program.ts';
 import { serving } from '../support/serving.ts';
 import { makeKeyByForm, person, signedIn } from '../support/web.ts';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-type AxeResult = {
-  readonly violations: readonly {
-    readonly id: string;
-    readonly nodes: readonly { readonly html: string }[];
-  }[];
-};
 
 /** How long the command that a page shows may take, in milliseconds. */
 const commandTimeoutMs = 15_000;
@@ -47,11 +36,7 @@ describe(`the operator console in a browser${whyNoBrowser === undefined ? '' : `
     const heading = async (title: string): Promise<void> => {
       await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
       if (!hasScript) return;
-      // Not as a script of the page, which its own policy would forbid.
-      await page.evaluate(axe);
-      const { violations } = (await page.evaluate('axe.run()')) as AxeResult;
-      const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
-      expect(found, title).to.deep.equal([]);
+      await expectAccessible(page, title);
       await takePicture(page, `console-life-${title.toLowerCase().replaceAll(/\W+/g, '-')}`);
     };
     return {

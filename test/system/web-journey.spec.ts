@@ -1,10 +1,8 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
-import { launchBrowser, takePicture, watchPage, whyNoBrowser } from '../support/browser.ts';
+import { expectAccessible, launchBrowser, takePicture, watchPage, whyNoBrowser } from '../support/browser.ts';
 import { createClient, type Client } from '../support/client.ts';
 import { dayMs } from '../support/pages.tsx';
 import { freshFolder, removeFolder, startProgram, type Program } from '../support/program.ts';
@@ -17,23 +15,12 @@ const hostile = '<b onclick=alert(1)>Billing</b> & "co"';
 /** The most presses of Tab that any control of a page is away. */
 const tabsMax = 40;
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-type AxeResult = {
-  readonly violations: readonly {
-    readonly id: string;
-    readonly nodes: readonly { readonly html: string }[];
-  }[];
-};
-
 /** Holds a page to having no fault of accessibility, and takes a picture of it. `judge` is where scripts run. */
 const look = async (page: Page, judge: Page, name: string): Promise<void> => {
   await takePicture(page, name);
   // Where scripts are off axe can't run: it looks at the same page, as it stands, where only its own script runs.
   if (judge !== page) await judge.setContent(await page.content());
-  const result = (await judge.evaluate(`${axe}; axe.run()`)) as AxeResult;
-  const found = result.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
-  expect(found, name).to.deep.equal([]);
+  await expectAccessible(judge, name);
 };
 
 /** The words of a command line, as a shell would take them that knows no more than single quotes. */
