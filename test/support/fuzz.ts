@@ -14,11 +14,26 @@ export type FuzzRequest = {
   readonly body: string | undefined;
 };
 
-/** What exists, by the name of the parameter or member that names it, so that a part of the requests finds it. */
+/**
+ * What exists, by the name of the parameter or member that names it, so that a part of the requests finds it; what a
+ * parameter `id` names, by the noun that the operation's own id has in it: `ServiceAccount`.
+ */
 export type Known = Readonly<Record<string, readonly string[]>>;
+
+/** Who calls, by the headers that say so: those who may be known, and those who can't be. */
+export type FuzzCallers = {
+  readonly known: readonly Readonly<Record<string, string>>[];
+  readonly strange: readonly Readonly<Record<string, string>>[];
+};
 
 /** Operations that end what the others need; they are drawn less often. */
 const endsMuch = new Set(['deleteTenant', 'deleteServiceAccount', 'rotateServiceAccountBearer']);
+
+/** The parameters that name the moment as of which a read is answered. */
+const moments = new Set(['as_of', 'at_position']);
+
+/** Of two moments the second is dropped, and of one every other. */
+const fewMoments = (names: readonly string[]): number => (names.length > 1 ? 0 : names.length);
 
 /** Characters that no request line carries as they are. */
 const encode = (text: string): string => encodeURIComponent(text.toWellFormed()).replaceAll('%00', '%01');
@@ -29,7 +44,8 @@ const mostly = <T>(usual: fc.Arbitrary<T>, odd: fc.Arbitrary<T>): fc.Arbitrary<T
 const valueOf = (name: string, operation: Operation, document: ApiDescription, known: Known) => {
   const parameter = operation.parameters?.find((one) => one.name === name);
   const valid = validFor(parameter?.schema ?? {}, document).map(String);
-  const there = known[name === 'id' && operation.operationId.includes('ServiceAccount') ? 'account' : name];
+  const noun = Object.keys(known).find((one) => name === 'id' && operation.operationId.includes(one));
+  const there = known[noun ?? name];
   const usual = there === undefined || there.length === 0 ? valid : mostly(fc.constantFrom(...there), valid);
   return mostly(usual, fc.string({ minLength: 1, maxLength: 200, unit: 'binary' }));
 };
@@ -39,10 +55,17 @@ const targetOf = (template: string, operation: Operation, document: ApiDescripti
     (operation.parameters ?? []).filter((parameter) => parameter.in === place).map(({ name }) => name);
   const values = (names: readonly string[]) =>
     fc.record(Object.fromEntries(names.map((name) => [name, valueOf(name, operation, document, known)])));
-  const query = fc.record(
-    Object.fromEntries(named('query').map((name) => [name, valueOf(name, operation, document, known)])),
-    { requiredKeys: [] },
-  );
+  const one = (name: string) => [name, valueOf(name, operation, document, known)] as const;
+  const inQuery = named('query');
+  const plain = fc.record(Object.fromEntries(inQuery.filter((name) => !moments.has(name)).map(one)), {
+    requiredKeys: [],
+  });
+  // Of the moments at most one may be named, and most who read ask for now.
+  const moment = fc
+    .subarray(inQuery.filter((name) => moments.has(name)))
+    .chain((names) => mostly(fc.constant(names.slice(0, fewMoments(names))), fc.constant(names)))
+    .chain((names) => fc.record(Object.fromEntries(names.map(one))));
+  const query = fc.tuple(plain, moment).map(([usual, then]) => ({ ...usual, ...then }));
   const stray = mostly(
     fc.constant(null),
     fc.tuple(fc.string({ maxLength: 10 }), fc.string({ maxLength: 10 })),
@@ -63,15 +86,18 @@ const bodyOf = (operation: Operation, document: ApiDescription, known: Known) =>
     id: fc.constantFrom(...(known['id'] ?? [''])),
     tenant_id: fc.constantFrom(...(known['id'] ?? [''])),
     username: fc.constantFrom(...(known['username'] ?? [''])),
+    agent_id: fc.constantFrom(...(known['Agent'] ?? [''])),
     keeps: fc.boolean(),
   });
   const placed = fc
     .tuple(validFor(schema, document), there)
-    .map(([value, { id, tenant_id, username, keeps }]) => {
+    .map(([value, { id, tenant_id, username, agent_id, keeps }]) => {
       if (typeof value !== 'object' || value === null) return value;
       return {
         ...value,
         ...('tenant_id' in value ? { tenant_id } : {}),
+        ...('agent_id' in value ? { agent_id } : {}),
+        ...('expires_at' in value && keeps ? { expires_at: null } : {}),
         ...('id' in value && keeps ? { id } : {}),
         ...('username' in value && keeps ? { username } : {}),
       };
@@ -91,12 +117,12 @@ const bodyOf = (operation: Operation, document: ApiDescription, known: Known) =>
   );
 };
 
-const headersOf = (tokens: readonly string[]) =>
+const headersOf = ({ known, strange }: FuzzCallers) =>
   fc
     .tuple(
       fc.oneof(
-        { weight: 20, arbitrary: fc.constantFrom(...tokens).map((token) => `Bearer ${token}`) },
-        { weight: 1, arbitrary: fc.constantFrom('', 'Bearer', 'Bearer x', 'Basic eDp5', 'Bearer a b') },
+        { weight: 20, arbitrary: fc.constantFrom(...known) },
+        { weight: 1, arbitrary: fc.constantFrom(...strange) },
       ),
       mostly(
         fc.constant('application/json'),
@@ -106,8 +132,8 @@ const headersOf = (tokens: readonly string[]) =>
       mostly<string | undefined>(fc.constant(undefined), fc.stringMatching(/^[!-~]{1,200}$/)),
       mostly<string | undefined>(fc.constant(undefined), fc.stringMatching(/^[ -~\u00A1-\u00FF]{0,60}$/)),
     )
-    .map(([authorization, type, accept, id, reason]) => ({
-      ...(authorization === '' ? {} : { Authorization: authorization }),
+    .map(([caller, type, accept, id, reason]) => ({
+      ...caller,
       ...(type === '' ? {} : { 'Content-Type': type }),
       Accept: accept,
       ...(id === undefined ? {} : { 'X-Request-Id': id }),
@@ -118,7 +144,7 @@ const headersOf = (tokens: readonly string[]) =>
 export const fuzzRequests = (
   document: ApiDescription,
   known: Known,
-  tokens: readonly string[],
+  callers: FuzzCallers,
 ): fc.Arbitrary<FuzzRequest> => {
   const operations = Object.entries(document.paths).flatMap(([template, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ template, method, operation })),
@@ -127,7 +153,7 @@ export const fuzzRequests = (
     fc
       .tuple(
         targetOf(template, operation, document, known),
-        headersOf(tokens),
+        headersOf(callers),
         bodyOf(operation, document, known),
       )
       .map(([target, headers, body]) => ({
