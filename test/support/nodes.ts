@@ -15,6 +15,8 @@ export type Node = {
   readonly state: () => NodeState;
   /** A client of the process that runs now. */
   readonly client: () => Client;
+  /** Where the process that runs now listens. */
+  readonly url: () => string;
   /** Resolves when the node is `up` no more; at once where it is not. */
   readonly left: () => Promise<void>;
   readonly start: () => Promise<void>;
@@ -45,6 +47,10 @@ const createNode = (name: string, launch: () => Promise<Program>): Node => {
     client: () => {
       if (client === undefined) throw new Error(`${name} was never started.`);
       return client;
+    },
+    url: () => {
+      if (program === undefined) throw new Error(`${name} was never started.`);
+      return program.url;
     },
     left: () => left,
     start: async () => {
