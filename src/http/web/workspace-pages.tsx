@@ -14,7 +14,7 @@ import { WorkspaceHomePage, type Latest } from '../pages/home.tsx';
 import { workspacePath } from '../pages/layout.tsx';
 import { sendPage } from '../pages/page.ts';
 import { ResourceListPage, ResourcePage, type ResourceRecord } from '../pages/resources.tsx';
-import type { InputError } from '../problem.ts';
+import { RequestRefused, type InputError } from '../problem.ts';
 import { roles } from '../schemas.ts';
 import { handOver, takeHandedOver } from './cookies.ts';
 import type { Form } from './form.ts';
@@ -111,17 +111,22 @@ const keysPage = async (visit: UserVisit): Promise<void> => {
   sendPage(ctx, 200, <ApiKeysPage {...page} notice={noticeOf(visit, notices)} />);
 };
 
-/** The form of a new key, as the API takes it. */
-const wishOf = ({ name = '', role, expires, expires_date = '' }: Form, nowMs: number) => {
-  const days = /^\d{1,4}$/.test(expires ?? '') ? Number(expires) : undefined;
-  const expires_at =
-    days !== undefined
-      ? new Date(nowMs + days * daySecs * 1000).toISOString()
-      : expires === 'date'
-        ? expires_date
-        : null;
-  return { name: name.trim(), role, expires_at };
+/** When a key expires that is asked for with the form; refused where it is not said, lest a key live for ever unasked. */
+const expiryOf = ({ expires = '', expires_date = '' }: Form, nowMs: number): string | null => {
+  if (expires === 'never') return null;
+  if (expires === 'date') return expires_date;
+  if (/^[1-9]\d{0,3}$/.test(expires)) return new Date(nowMs + Number(expires) * daySecs * 1000).toISOString();
+  throw new RequestRefused('request.invalid', 'The request is not valid.', {
+    errors: [{ pointer: '/expires', detail: 'Choose when the key expires.' }],
+  });
 };
+
+/** The form of a new key, as the API takes it. */
+const wishOf = (form: Form, nowMs: number) => ({
+  name: form['name']?.trim(),
+  role: form['role'],
+  expires_at: expiryOf(form, nowMs),
+});
 
 /** The API has one member for what the form has two fields for. */
 const inForm = (errors: readonly InputError[], { expires }: Form): readonly InputError[] =>

@@ -184,6 +184,14 @@ describe('a form of the web interface', () => {
       );
   });
 
+  it('makes no key where it does not say when that expires', async () => {
+    for (const expires of ['', '&expires=', '&expires=soon', '&expires=-1', '&expires=0', '&expires=99999']) {
+      const { status, text } = await visitor.post('/w/acme/api-keys', `name=a&role=reader${expires}`);
+      expect(status, expires).to.equal(400);
+      expect(text).to.contain('Choose when the key expires.');
+    }
+  });
+
   it('gives no key above the role of who sends it', async () => {
     const reader = person('acme', { username: 'ron', role: 'reader' });
     await arrangePerson(client, reader);
