@@ -72,7 +72,7 @@ describe('the README', function () {
         .and.match(/"bearer":"sab_\w+"/)
         .and.match(/"password":"tk_\w+"/);
       expect(stdout).to.match(
-        /"active":true,"kind":"credential"[\s\S]*^204$[\s\S]*"active":false[\s\S]*"status":"revoked"[\s\S]*^204$/m,
+        /"active":true,"kind":"credential"[\s\S]*^204$[\s\S]*"active":false[\s\S]*"status":"revoked"[\s\S]*^204$[\s\S]*"username":"alice"/m,
       );
     }));
 
