@@ -173,7 +173,11 @@ const joinWeb = ({ admin_token, admin_token_previous }: Config, services: Servic
   const needs = {
     services,
     throttle: createSignInThrottle(services.clock),
-    adminTokens: [admin_token, admin_token_previous].filter((token) => token !== undefined),
+    // Without an admin token the control plane is off, whatever there was before.
+    adminTokens:
+      admin_token === undefined
+        ? []
+        : [admin_token, admin_token_previous].filter((token) => token !== undefined),
     routes: [...adminApi.routes, ...workspaceApi.routes],
   };
   const web = createWeb(needs);

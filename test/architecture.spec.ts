@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { roles as rolesOfFacts } from '../src/events/fields.ts';
+import { roles as rolesOfRequests } from '../src/http/schemas.ts';
 import { partOf, readSources, type Source } from './support/sources.ts';
 
 const sources = readSources();
@@ -123,6 +125,10 @@ describe('what may import what', () => {
       'stores/index.ts',
     ];
     expect(pure.filter((path) => !allowed.includes(path))).to.deep.equal([]);
+  });
+
+  it('has one order of roles, in facts and in requests, for what is allowed rests on it', () => {
+    expect(rolesOfRequests).to.deep.equal(rolesOfFacts);
   });
 
   it('has no default export, no class but thrown errors, and no enum', () => {

@@ -14,14 +14,15 @@ type ApiKey =
       readonly tenant_id: string;
       readonly incarnation: string;
       readonly role: Role;
-      readonly created_by: string;
+      /** The user who made it; absent where an API key did. */
+      readonly user_id: string | undefined;
       readonly expires_at: string | null;
     });
 
 type OfTenant = { readonly tenant_id: string; readonly incarnation: string };
 
 /** Who asks: an actor, and the role up to which it may give keys; an admin's word counts for the keys of all. */
-export type Asker = { readonly actor: string; readonly role: Role };
+export type Asker = { readonly actor: string; readonly role: Role; readonly user_id?: string | undefined };
 
 /** Asks for a key at `atMs`; id and key are fresh, and of the key only the digest and its first characters come here. */
 export type CreateApiKey = OfTenant & {
@@ -56,12 +57,12 @@ const stream = (wish: { api_key_id: string }): string => `api_key-${wish.api_key
 const apiKey: Fold<ApiKey, ApiKeyFact> = {
   initial: { status: 'none' },
   on: {
-    ApiKeyCreated: (_, { tenant_id, incarnation, role, created_by, expires_at }) => ({
+    ApiKeyCreated: (_, { tenant_id, incarnation, role, created_by_user_id, expires_at }) => ({
       status: 'alive',
       tenant_id,
       incarnation,
       role,
-      created_by,
+      user_id: created_by_user_id,
       expires_at,
       generation: 1,
       graced: [],
@@ -75,7 +76,14 @@ const apiKey: Fold<ApiKey, ApiKeyFact> = {
 const unknown = ({ api_key_id, tenant_id }: { api_key_id: string; tenant_id: string }) =>
   refuse('api-key.not-found', `There is no API key ${api_key_id} in ${tenant_id}.`);
 
-const mayChange = (by: Asker, created_by: string): boolean => by.role === 'admin' || by.actor === created_by;
+/** By the user's id: whoever has the name of a user that was deleted is another one. */
+const mayChange = (by: Asker, user_id: string | undefined): boolean =>
+  by.role === 'admin' || (user_id !== undefined && by.user_id === user_id);
+
+const isAbove = (role: Role, by: Asker): boolean => roles.indexOf(role) > roles.indexOf(by.role);
+
+const roleAboveOwn = ({ role }: Asker) =>
+  refuse('api-key.role-above-own', `You may give keys up to the role ${role}.`, '/role');
 
 const notYours = () => refuse('api-key.not-yours', 'Somebody else made this key.');
 
@@ -87,13 +95,13 @@ export const createApiKey = command({
   fold: apiKey,
   decide: ({ by, atMs, ...wish }: CreateApiKey, state) => {
     if (state.status !== 'none') return refuse('api-key.exists', 'This key was made already.');
-    if (roles.indexOf(wish.role) > roles.indexOf(by.role)) {
-      return refuse('api-key.role-above-own', `You may give keys up to the role ${by.role}.`, '/role');
-    }
+    if (isAbove(wish.role, by)) return roleAboveOwn(by);
     if (wish.expires_at !== null && Date.parse(wish.expires_at) <= atMs) {
       return refuse('api-key.expiry-in-past', 'Must lie in the future.', '/expires_at');
     }
-    return accept({ type: 'ApiKeyCreated', data: { ...wish, created_by: by.actor } });
+    const { actor, user_id } = by;
+    const maker = { created_by: actor, ...(user_id === undefined ? {} : { created_by_user_id: user_id }) };
+    return accept({ type: 'ApiKeyCreated', data: { ...wish, ...maker } });
   },
 });
 
@@ -104,8 +112,10 @@ export const rollApiKey = command({
   fold: apiKey,
   decide: ({ by, atMs, ...wish }: RollApiKey, state) => {
     if (state.status === 'none' || state.incarnation !== wish.incarnation) return unknown(wish);
-    if (!mayChange(by, state.created_by)) return notYours();
+    if (!mayChange(by, state.user_id)) return notYours();
     const { role, expires_at } = state;
+    // A new secret is a new key in the hands of who asks.
+    if (isAbove(role, by)) return roleAboveOwn(by);
     if (state.status === 'revoked' || (expires_at !== null && Date.parse(expires_at) <= atMs)) {
       return refuse('api-key.ended', 'The key is revoked or has expired: make another one.');
     }
@@ -123,7 +133,7 @@ export const revokeApiKey = command({
   fold: apiKey,
   decide: ({ by, ...wish }: RevokeApiKey, state) => {
     if (state.status === 'none' || state.incarnation !== wish.incarnation) return unknown(wish);
-    if (!mayChange(by, state.created_by)) return notYours();
+    if (!mayChange(by, state.user_id)) return notYours();
     return state.status === 'revoked' ? accept() : accept({ type: 'ApiKeyRevoked', data: wish });
   },
 });

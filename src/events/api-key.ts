@@ -7,11 +7,20 @@ const ofKey = { api_key_id: z.string(), ...ofTenant };
 /** What every generation of a key has: the digest it is found by, the characters that people tell it by, what it may. */
 const generation = { key_digest: digest, prefix: z.string(), role, expires_at: instant.nullable() };
 
-/** An API key was made for an application; `created_by` is the actor that made it. */
+/**
+ * An API key was made for an application; `created_by` is the actor that made it. Of a user the id is kept too: the same
+ * name made again is another user.
+ */
 export const ApiKeyCreated = event(
   'ApiKeyCreated',
   1,
-  z.strictObject({ ...ofKey, name: z.string(), created_by: z.string(), ...generation }),
+  z.strictObject({
+    ...ofKey,
+    name: z.string(),
+    created_by: z.string(),
+    created_by_user_id: z.uuid().exactOptional(),
+    ...generation,
+  }),
   ['key_digest'],
 );
 

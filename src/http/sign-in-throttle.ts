@@ -15,6 +15,9 @@ type Waits = { readonly firstMs: number; readonly mostMs: number };
 /** For one account tried from one address. */
 const pairWaits: Waits = { firstMs: 2_000, mostMs: 900_000 };
 
+/** Tries of one address whose passwords are looked at, or wait for that, at the same time. */
+const underWayMax = 32;
+
 /** For all that is tried from one address, behind which there can be many people. */
 const addressWaits: Waits = { firstMs: 1_000, mostMs: 60_000 };
 
@@ -29,7 +32,7 @@ const keysMax = 50_000;
 
 /** A try that may be made. It counts as failed until one of these says other; the first call alone is heard. */
 export type Try = {
-  /** The password was right: the account's count from this address ends, the address's own stays as it was before. */
+  /** The password was right: the account's count from this address ends, the address's own stays as it is. */
   readonly succeeded: () => void;
   /** The password was wrong: the next wait, where there is one, begins now. */
   readonly failed: () => void;
@@ -104,6 +107,8 @@ const pairKey = (network: string, account: string): string =>
 export const createSignInThrottle = (clock: Clock): SignInThrottle => {
   const pairs = createCounts(pairWaits);
   const addresses = createCounts(addressWaits);
+  /** Tries whose passwords are being looked at, by address. */
+  const underWay = new Map<string, number>();
   return {
     begin: (address, account) => {
       const network = address === null ? 'unknown' : networkOf(address);
@@ -113,30 +118,33 @@ export const createSignInThrottle = (clock: Clock): SignInThrottle => {
       const ofAddress = addresses.look(network, beganMs);
       const waitMs = Math.max(ofPair.waitMs, ofAddress.waitMs);
       if (waitMs > 0) return { waitSecs: Math.ceil(waitMs / 1_000) };
-      const both = [ofPair.failures, ofAddress.failures];
-      // Counted before the password is looked at: of a hundred at once, all would find that none has failed yet.
-      for (const failures of both) add(failures, beganMs);
+      if ((underWay.get(network) ?? 0) >= underWayMax) return { waitSecs: 1 };
+      // Counted before the password is looked at: of a hundred at once, all would find that none has failed yet. Of the
+      // address no more than a number is: people who come to work at the same time have not failed.
+      add(ofPair.failures, beganMs);
       pairs.keep(key, ofPair.failures);
-      addresses.keep(network, ofAddress.failures);
+      underWay.set(network, (underWay.get(network) ?? 0) + 1);
       let isOver = false;
       const once = (end: () => void) => (): void => {
-        if (!isOver) end();
+        if (isOver) return;
         isOver = true;
+        const others = (underWay.get(network) ?? 1) - 1;
+        if (others > 0) underWay.set(network, others);
+        else underWay.delete(network);
+        end();
       };
       return {
-        succeeded: once(() => {
-          pairs.drop(key);
-          takeBack(ofAddress.failures, beganMs);
-        }),
+        succeeded: once(() => pairs.drop(key)),
         failed: once(() => {
-          for (const failures of both) {
-            takeBack(failures, beganMs);
-            add(failures, clock());
-          }
+          const atMs = clock();
+          takeBack(ofPair.failures, beganMs);
+          add(ofPair.failures, atMs);
+          // Others can have failed since this one began.
+          const { failures } = addresses.look(network, atMs);
+          add(failures, atMs);
+          addresses.keep(network, failures);
         }),
-        abandoned: once(() => {
-          for (const failures of both) takeBack(failures, beganMs);
-        }),
+        abandoned: once(() => takeBack(ofPair.failures, beganMs)),
       };
     },
   };

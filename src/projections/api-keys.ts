@@ -11,6 +11,8 @@ export type ApiKey = {
   readonly name: string;
   readonly role: Role;
   readonly created_by: string;
+  /** The user who made it; absent where an API key did. */
+  readonly user_id?: string | undefined;
   readonly created_at: string;
   readonly expires_at: string | null;
   readonly prefix: string;
@@ -29,16 +31,13 @@ export type ApiKeySecret = {
 /** The last use that was stated on a day. */
 type ApiKeyUse = { readonly used_at: string };
 
-/** The list of the keys that one actor made in a tenant's incarnation. */
-export const madeBy = (incarnation: string, actor: string): string => `${incarnation}/${actor}`;
-
-/** The API keys, listed by the tenant's incarnation, and by who made them. */
+/** The API keys, listed by the tenant's incarnation, and by the user who made them. */
 export const apiKeys = projection<ApiKey>({
   name: 'api_keys',
-  version: 1,
+  version: 2,
   kind: 'stream',
   group: ({ incarnation }) => incarnation,
-  subgroup: ({ incarnation, created_by }) => madeBy(incarnation, created_by),
+  subgroup: ({ user_id, created_by }) => user_id ?? created_by,
   on: {
     ApiKeyCreated: ({ data, time }) => [
       {
@@ -50,6 +49,7 @@ export const apiKeys = projection<ApiKey>({
           name: data.name,
           role: data.role,
           created_by: data.created_by,
+          ...(data.created_by_user_id === undefined ? {} : { user_id: data.created_by_user_id }),
           created_at: time,
           expires_at: data.expires_at,
           prefix: data.prefix,

@@ -17,10 +17,16 @@ import {
 } from '../support/examples.ts';
 import { given } from '../support/given.ts';
 
-const { created_by: maker, ...make } = created.data;
+const { created_by: maker, created_by_user_id: user_id, ...make } = created.data;
 const admin = { actor: 'admin', role: 'admin' } as const;
-const alice = { actor: maker, role: 'writer' } as const;
-const bob = { actor: 'user:acme/bob', role: 'writer' } as const;
+const alice = { actor: maker, role: 'writer', user_id } as const;
+const bob = {
+  actor: 'user:acme/bob',
+  role: 'writer',
+  user_id: '019a0000-0000-7000-8000-0000000000b0',
+} as const;
+/** Somebody else who got the name when its first owner was deleted. */
+const namesake = { ...alice, user_id: bob.user_id } as const;
 const key = { ...acme, api_key_id: 'key_1' };
 const keyAgain = { ...acmeAgain, api_key_id: 'key_1' };
 
@@ -54,7 +60,7 @@ describe('create an API key', () => {
 
   for (const [highest, own] of roles.entries()) {
     for (const [wanted, role] of roles.entries()) {
-      const asked = { ...wish, role, by: { actor: maker, role: own } };
+      const asked = { ...wish, role, by: { ...alice, role: own } };
       if (wanted <= highest) {
         it(`grants a ${role}’s key to a maker who is ${own}`, () =>
           given(createApiKey).when(asked).then(but(created, { role })));
@@ -125,10 +131,15 @@ describe('roll an API key', () => {
     given(rollApiKey, created)
       .when({ ...wish, by: admin })
       .then(rolled);
-    given(rollApiKey, created)
-      .when({ ...wish, by: bob })
-      .thenRefused('api-key.not-yours');
+    for (const by of [bob, namesake])
+      given(rollApiKey, created)
+        .when({ ...wish, by })
+        .thenRefused('api-key.not-yours');
   });
+  it('is refused to a maker whose role is below the key’s', () =>
+    given(rollApiKey, created)
+      .when({ ...wish, by: { ...alice, role: 'reader' } })
+      .thenRefused('api-key.role-above-own'));
   it('is refused once it is revoked, or from the millisecond in which it has expired', () => {
     given(rollApiKey, created, revoked).when(wish).thenRefused('api-key.ended');
     given(rollApiKey, but(created, { expires_at: timePlus(1) }))
@@ -167,7 +178,7 @@ describe('revoke an API key', () => {
   it('is refused to somebody else, alive or revoked', () => {
     for (const past of [[created], [created, revoked]])
       given(revokeApiKey, ...past)
-        .when({ ...wish, by: bob })
+        .when({ ...wish, by: namesake })
         .thenRefused('api-key.not-yours');
   });
   it('is refused where there is none, and in another tenant or life of it as if there were none', () => {

@@ -104,12 +104,22 @@ describe('sign-ins that fail', () => {
     expect(waitOf(here, alice)).to.equal(0);
   });
 
-  it('are five of a hundred at once, whether of one account or of a hundred', () => {
-    for (const account of [() => alice, (n: number) => `acme/user-${n}`]) {
+  it('are five of a hundred at once of one account, and of all as many as are looked at together', () => {
+    for (const [account, most] of [
+      [() => alice, 5],
+      [(n: number) => `acme/user-${n}`, 32],
+    ] as const) {
       const { begin } = arrange();
       const attempts = Array.from({ length: 100 }, (_, n) => begin(here, account(n)));
-      expect(attempts.filter((it) => !('waitSecs' in it))).to.have.length(5);
+      expect(attempts.filter((it) => !('waitSecs' in it))).to.have.length(most);
     }
+  });
+
+  it('are not those who come at the same time from one address, and are all right', () => {
+    const { tryNow, waitOf } = arrange();
+    const attempts = Array.from({ length: 20 }, (_, n) => tryNow(here, `acme/user-${n}`));
+    for (const attempt of attempts) attempt.succeeded();
+    expect(waitOf(here, 'acme/user-20')).to.equal(0);
   });
 
   it('wait from when the password was found wrong, however long that took', () => {

@@ -93,6 +93,7 @@ export const apiKeyCreated: Example<'ApiKeyCreated'> = {
     ...key,
     name: 'reports',
     created_by: 'user:acme/Alice',
+    created_by_user_id: alice.user_id,
     key_digest: digestOf('K'),
     prefix: 'svc_abcdef',
     role: 'writer',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createApiKey, revokeApiKey, rollApiKey, type Asker } from '../../commands/api-key.ts';
 import { refuse } from '../../core/command.ts';
 import type { PageRequest } from '../../core/ports.ts';
-import { apiKeyStanding, findApiKey, findLastUse, madeBy, type ApiKey } from '../../projections/api-keys.ts';
+import { apiKeyStanding, findApiKey, findLastUse, type ApiKey } from '../../projections/api-keys.ts';
 import { findTenant } from '../../projections/tenants.ts';
 import { actorOf } from '../authentication.ts';
 import { listOf } from '../lists.ts';
@@ -67,7 +67,7 @@ const tag = 'API keys';
 const callers = ['api_key', 'user'] as const;
 
 const viewOf = async (key: ApiKey, { reads, clock }: Services): Promise<ApiKeyView> => {
-  const { incarnation: _incarnation, created_at, expires_at, prefix, ...rest } = key;
+  const { incarnation: _incarnation, user_id: _user, created_at, expires_at, prefix, ...rest } = key;
   const [last_used_at, status] = await Promise.all([
     findLastUse(reads, key.id),
     apiKeyStanding(reads, key, clock()),
@@ -83,11 +83,13 @@ const notFound = (id: string) => refuse('api-key.not-found', `There is no API ke
 /** The key, where the caller may see it: an admin sees all, anybody else their own. */
 const findOwn = async (
   id: string,
-  { actor, role: own, incarnation }: Asker & Membership,
+  { role: own, user_id, incarnation }: Asker & Membership,
   { reads }: Services,
 ): Promise<ApiKey | undefined> => {
   const found = await findApiKey(reads, incarnation, id);
-  return found !== undefined && (own === 'admin' || found.created_by === actor) ? found : undefined;
+  return found !== undefined && (own === 'admin' || (user_id !== undefined && found.user_id === user_id))
+    ? found
+    : undefined;
 };
 
 export const apiKeyRoutes = [
@@ -109,9 +111,9 @@ export const apiKeyRoutes = [
     },
     refusals: [],
   })(async ({ query, caller, url }, services) => {
-    const { actor, role: own, incarnation } = memberOf(caller);
+    const { actor, role: own, user_id, incarnation } = memberOf(caller);
     const list: Pick<PageRequest, 'group' | 'subgroup'> =
-      own === 'admin' ? { group: incarnation } : { subgroup: madeBy(incarnation, actor) };
+      own === 'admin' ? { group: incarnation } : { subgroup: user_id ?? actor };
     return { status: 200, ...(await listKeys(list, url, query, services)) };
   }),
 
@@ -133,7 +135,7 @@ export const apiKeyRoutes = [
     },
     refusals: ['api-key.role-above-own', 'api-key.expiry-in-past', 'api-key.exists'],
   })(async ({ body, caller, cause }, { run, secrets, clock }) => {
-    const { actor, role: own, tenant_id, incarnation } = memberOf(caller);
+    const { tenant_id, incarnation, ...by } = memberOf(caller);
     const secret = secrets.fresh('svc_');
     const id = secrets.newId('key_');
     const prefix = secret.value.slice(0, prefixChars);
@@ -144,7 +146,7 @@ export const apiKeyRoutes = [
       ...body,
       key_digest: secret.digest,
       prefix,
-      by: { actor, role: own },
+      by,
       atMs: clock(),
     };
     const outcome = await run(createApiKey, wish, cause);
@@ -158,7 +160,7 @@ export const apiKeyRoutes = [
         workspace_id: tenant_id,
         name: body.name,
         role: body.role,
-        created_by: actor,
+        created_by: by.actor,
         created_at,
         expires_at: body.expires_at,
         last_used_at: null,
@@ -203,10 +205,10 @@ export const apiKeyRoutes = [
     body: z.strictObject({ overlap_secs: z.int().min(0).max(overlapSecsMax).default(0) }),
     bodyOptional: true,
     responses: { 200: { description: 'The API key with its new secret.', body: withSecret } },
-    refusals: ['api-key.not-found', 'api-key.not-yours', 'api-key.ended'],
+    refusals: ['api-key.not-found', 'api-key.not-yours', 'api-key.role-above-own', 'api-key.ended'],
   })(async ({ params: { key_id }, body, caller, cause }, services) => {
     const { run, secrets, clock } = services;
-    const { actor, role: own, tenant_id, incarnation } = memberOf(caller);
+    const { tenant_id, incarnation, ...by } = memberOf(caller);
     const secret = secrets.fresh('svc_');
     const wish = {
       api_key_id: key_id,
@@ -215,7 +217,7 @@ export const apiKeyRoutes = [
       key_digest: secret.digest,
       prefix: secret.value.slice(0, prefixChars),
       overlap_secs: body.overlap_secs,
-      by: { actor, role: own },
+      by,
       atMs: clock(),
     };
     const outcome = await run(rollApiKey, wish, cause);
@@ -243,8 +245,8 @@ export const apiKeyRoutes = [
     responses: { 204: { description: 'The API key is revoked.' } },
     refusals: ['api-key.not-found', 'api-key.not-yours'],
   })(async ({ params: { key_id }, caller, cause }, { run }) => {
-    const { actor, role: own, tenant_id, incarnation } = memberOf(caller);
-    const wish = { api_key_id: key_id, tenant_id, incarnation, by: { actor, role: own } };
+    const { tenant_id, incarnation, ...by } = memberOf(caller);
+    const wish = { api_key_id: key_id, tenant_id, incarnation, by };
     const outcome = await run(revokeApiKey, wish, cause);
     return outcome.accepted ? { status: 204 } : outcome;
   }),

@@ -83,7 +83,8 @@ const getAccount = async ({ call, params: { id } }: Visit): Promise<ServiceAccou
 const bearerPage = async (visit: Visit): Promise<void> => {
   const { ctx, baseUrl } = visit;
   const account = await getAccount(visit);
-  sendPage(ctx, 200, <BearerPage account={account} bearer={takeHandedOver(ctx)} baseUrl={baseUrl} />);
+  const bearer = await takeHandedOver(visit, account.id);
+  sendPage(ctx, 200, <BearerPage account={account} bearer={bearer} baseUrl={baseUrl} />);
 };
 
 const confirmation =

@@ -55,12 +55,22 @@ export const setSessionCookie = (ctx: Context, of: SessionOf, secret: string | u
 export const handOver = (ctx: Context, path: string, secret: string): void =>
   set(ctx, shownName, secret, { path, maxAgeSecs: shownWithinSecs, sameSite: 'strict' });
 
-/** The secret that was handed to the page at this request's path; it is taken from the browser with the answer. */
-export const takeHandedOver = (ctx: Context): string | undefined => {
+/**
+ * The secret that was handed to the page at this request's path, if it is of what the page shows; it is taken from the
+ * browser with the answer. A neighbouring host could have planted another one.
+ */
+export const takeHandedOver = async (
+  {
+    ctx,
+    ownerOf,
+  }: { readonly ctx: Context; readonly ownerOf: (secret: string) => Promise<string | undefined> },
+  id: string,
+): Promise<string | undefined> => {
   // A question for the headers alone shows nothing, and must not take it away.
   const secret = ctx.method === 'GET' ? ctx.cookies.get(shownName) : undefined;
   if (secret === undefined) return undefined;
   set(ctx, shownName, '', { path: ctx.path, maxAgeSecs: 0, sameSite: 'strict' });
+  if ((await ownerOf(secret)) !== id) return undefined;
   set(ctx, leftName, '1', { path: '/', maxAgeSecs: sessionSecs, sameSite: 'strict' });
   return secret;
 };

@@ -1,5 +1,7 @@
 import { Router } from '@koa/router';
 import type { Context } from 'koa';
+import { findByKey } from '../../projections/api-keys.ts';
+import { findByBearer } from '../../projections/service-accounts.ts';
 import type { UserSession } from '../../projections/sessions.ts';
 import { stateOf } from '../answer.ts';
 import { isSecure } from '../client-address.ts';
@@ -30,6 +32,8 @@ export type Visit = {
   readonly form: Form;
   /** Calls an operation of the API as whoever is signed in; throws `RequestRefused`. */
   readonly call: <T>(id: string, sent?: Sent) => Promise<Answered<T>>;
+  /** The id of the API key or service account that a secret is of, while it works; none where it is nobody's. */
+  readonly ownerOf: (secret: string) => Promise<string | undefined>;
   /** Where the service is for whoever sees the page, without a slash at the end. */
   readonly baseUrl: string;
   readonly nowMs: number;
@@ -71,6 +75,13 @@ export const nextOf = (sent: string | undefined, prefix: '/w/' | '/console'): st
 /** Where the service is, as the browser named it. */
 const baseUrlOf = (ctx: Context): string =>
   `${isSecure(ctx.req) ? 'https' : 'http'}://${ctx.req.headers.host ?? ''}`;
+
+const ownerOf = async (secret: string, { reads, secrets, clock }: Services): Promise<string | undefined> => {
+  const digest = secrets.digest(secret);
+  const key = await findByKey(reads, digest, clock());
+  if (key?.standing === 'active') return key.secret.api_key_id;
+  return (await findByBearer(reads, digest, clock()))?.id;
+};
 
 /** Reads the form of a POST; refuses one that another site sent. */
 export const ownForm = async (ctx: Context): Promise<Form> => {
@@ -117,6 +128,7 @@ export const createWeb = ({ services, adminTokens, routes }: WebNeeds): Web => {
       params: ctx['params'] as Readonly<Record<string, string>>,
       form,
       call: (id, sent) => callOperation(ctx, id, caller, sent),
+      ownerOf: (secret) => ownerOf(secret, services),
       baseUrl: baseUrlOf(ctx),
       nowMs: services.clock(),
     };

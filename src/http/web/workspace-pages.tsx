@@ -179,9 +179,8 @@ const findKey = async (visit: UserVisit): Promise<ApiKeyRecord> => {
 const createdKeyPage = async (visit: UserVisit): Promise<void> => {
   const { ctx, session, baseUrl } = visit;
   const record = await findKey(visit);
-  const secret = takeHandedOver(ctx);
-  const isIts = secret?.startsWith(record.prefix) === true;
-  const page = { who: signedInUser(session), record, secret: isIts ? secret : undefined, baseUrl };
+  const secret = await takeHandedOver(visit, record.id);
+  const page = { who: signedInUser(session), record, secret, baseUrl };
   sendPage(ctx, 200, <CreatedApiKeyPage {...page} />);
 };
 

@@ -10,8 +10,9 @@ type ItemRow = { readonly created: number; readonly body: string };
 type List = 'grp' | 'sub' | undefined;
 
 /**
- * A page of what there was: what has held since before then, and what held then and was superseded after. Each half is
- * cut by its own index; of both together the first ones are the page.
+ * A page of what there was: what has held since before then, and what held then and was superseded after. Of the second
+ * kind each document is found once, by the event that made it, and of its versions the last that had begun: two seeks,
+ * however many versions there are.
  */
 const pageStatement = (
   db: Database,
@@ -19,16 +20,28 @@ const pageStatement = (
   list: List,
   order: 'asc' | 'desc',
 ): Statement<ItemRow> => {
-  const inList = `${list === undefined ? '' : `${list} = ?1 AND `}created ${order === 'asc' ? '>' : '<'} ?2`;
+  const past = pastTableOf(table);
+  const [next, first] = order === 'asc' ? ['>', 'min'] : ['<', 'max'];
+  const inList = list === undefined ? '' : `${list} = ?1 AND `;
+  const after = (created: string): string =>
+    `(SELECT ${first}(created) FROM ${past} WHERE ${inList}created ${next} ${created} AND created <= ?4)`;
   const inOrder = `ORDER BY created ${order} LIMIT ?3`;
   return db.prepare<ItemRow>(`
+    WITH RECURSIVE made(created) AS (
+      SELECT ${after('?2')}
+      UNION ALL
+      SELECT ${after('made.created')} FROM made WHERE made.created IS NOT NULL
+    )
     SELECT created, body FROM (
       SELECT created, body FROM ${table}
-      WHERE gone = 0 AND ${inList} AND created <= ?4 AND position <= ?4 ${inOrder})
+      WHERE gone = 0 AND ${inList}created ${next} ?2 AND created <= ?4 AND position <= ?4 ${inOrder})
     UNION ALL
     SELECT created, body FROM (
-      SELECT created, body FROM ${pastTableOf(table)}
-      WHERE ${inList} AND created <= ?4 AND since <= ?4 AND until > ?4 ${inOrder})
+      SELECT was.created, was.body FROM made JOIN ${past} AS was ON was.rowid = (
+        SELECT rowid FROM ${past} AS one
+        WHERE ${inList.replace(`${list} `, `one.${list} `)}one.created = made.created AND one.since <= ?4
+        ORDER BY one.since DESC LIMIT 1)
+      WHERE was.until > ?4 LIMIT ?3)
     ${inOrder}`);
 };
 
@@ -41,7 +54,10 @@ const prepareTable = (db: Database, table: string) => ({
   get: db.prepare<Row>(`
     SELECT revision, body FROM ${table} WHERE id = ?1 AND gone = 0 AND position <= ?2
     UNION ALL
-    SELECT revision, body FROM ${pastTableOf(table)} WHERE id = ?1 AND since <= ?2 AND until > ?2
+    SELECT revision, body FROM (
+      SELECT revision, body, until FROM ${pastTableOf(table)} WHERE id = ?1 AND since <= ?2
+      ORDER BY since DESC LIMIT 1)
+    WHERE until > ?2
     LIMIT 1`),
   all: inBothOrders(db, table, undefined),
   group: inBothOrders(db, table, 'grp'),

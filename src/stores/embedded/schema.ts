@@ -88,11 +88,11 @@ export const createDocumentTable = (
       body TEXT NOT NULL
     ) STRICT;
     CREATE INDEX ${past}_by_id ON ${past} (id, since);
-    CREATE INDEX ${past}_in_order ON ${past} (${grouped ? 'grp, ' : ''}created);
+    CREATE INDEX ${past}_in_order ON ${past} (${grouped ? 'grp, ' : ''}created, since);
   `);
   if (!subgrouped) return;
   db.exec(`CREATE INDEX ${table}_in_subgroup ON ${table} (sub, created) WHERE gone = 0`);
-  db.exec(`CREATE INDEX ${past}_in_subgroup ON ${past} (sub, created)`);
+  db.exec(`CREATE INDEX ${past}_in_subgroup ON ${past} (sub, created, since)`);
 };
 
 /**
