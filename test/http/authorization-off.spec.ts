@@ -10,13 +10,16 @@ import {
   verifierToken,
   type Program,
 } from '../support/program.ts';
+import { visit } from '../support/web.ts';
 
 describe('a service without an admin token', () => {
   let program: Program;
   let client: Client;
 
   before(async () => {
-    program = await startProgram({ dir: freshFolder(), env: { SERVICE_CP_ADMIN_TOKEN: '' } });
+    // The token before the admin token opens nothing on its own.
+    const env = { SERVICE_CP_ADMIN_TOKEN: '', SERVICE_CP_ADMIN_TOKEN_PREVIOUS: adminToken };
+    program = await startProgram({ dir: freshFolder(), env });
     client = createClient(program.url);
   });
   after(async () => {
@@ -38,6 +41,20 @@ describe('a service without an admin token', () => {
       for (const method of ['GET', 'PUT', 'OPTIONS'])
         expectProblem(await client(method, path), 404, 'control-plane.not-configured');
     }
+  });
+
+  it('has its console closed, and says why', async () => {
+    const page = await visit(program.url, 'GET', '/console/sign-in');
+    expect([page.status, page.text]).to.satisfy(
+      ([status, text]: [number, string]) => status === 200 && text.includes('has set no admin token'),
+    );
+    for (const token of [adminToken, '', 'undefined']) {
+      const answer = await visit(program.url, 'POST', '/console/sign-in', { form: { token } });
+      expect([answer.status, answer.set]).to.deep.equal([404, []]);
+    }
+    expect((await visit(program.url, 'GET', '/console')).location).to.equal(
+      '/console/sign-in?next=%2Fconsole',
+    );
   });
 
   it('serves health, metrics and the reference as ever', async () => {
