@@ -20,9 +20,11 @@ import { mount } from './http/mount.ts';
 import { createKeyUse } from './http/key-use.ts';
 import { apiDocument } from './http/openapi.ts';
 import { createAssets } from './http/pages/assets.ts';
+import { createRefusedRequests, stateRefusedEveryMs } from './http/refused-requests.ts';
 import { serve } from './http/serve.ts';
 import type { Services } from './http/services.ts';
 import { createSignInThrottle } from './http/sign-in-throttle.ts';
+import { createTails } from './http/tails.ts';
 import { mountStarting } from './http/starting.ts';
 import { createConsolePages } from './http/web/console-pages.tsx';
 import { createProblemPages } from './http/web/problem-pages.tsx';
@@ -151,6 +153,8 @@ const joinServices = async (
     run,
     reads: readModels,
     history: createHistory(events),
+    log: { ...events, decode: codec.decode },
+    tails: createTails(),
     secrets,
     passwords: await createPasswords(),
     clock,
@@ -163,6 +167,15 @@ const joinServices = async (
     keyUse: createKeyUse(run, clock, (err) => {
       metrics.stores.failed({ task: 'noting the use of an API key' });
       logger.warn({ err }, 'the use of an API key could not be noted');
+    }),
+    refusedRequests: createRefusedRequests({
+      run,
+      clock,
+      newId: () => secrets.newId(),
+      failed: (err) => {
+        metrics.stores.failed({ task: 'noting refused requests' });
+        logger.warn({ err }, 'refused requests could not be noted');
+      },
     }),
     count: metrics.count,
   };
@@ -265,11 +278,16 @@ export const createApp = async (
     const services = await joinServices(stores, metrics, logger, overrides);
     const readiness = (): Health => (isStopping ? { ready: false, reason: 'stopping' } : stores.health());
     answer = joinHttp(config, services, metrics, border, readiness).callback();
+    const stating = setInterval(() => void services.refusedRequests.state(), stateRefusedEveryMs);
+    stating.unref();
     const stop = async (): Promise<void> => {
       isStopping = true;
+      clearInterval(stating);
+      services.tails.end();
       await listening.stop();
       await services.passwords.drain();
       await services.keyUse.drain();
+      await services.refusedRequests.drain();
       await stores.close();
     };
     const halt = async (): Promise<void> => {

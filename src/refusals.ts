@@ -252,6 +252,11 @@ export const refusals = {
     title: 'The metadata is too large',
     help: 'The metadata of a resource may have up to 16 KiB as JSON.',
   },
+  'event.unknown': {
+    kind: 'missing',
+    title: 'There is no such event',
+    help: 'No event stands at this position, or none of this id was found around the time that the id tells. An event’s position always finds it.',
+  },
   'projection.unknown': {
     kind: 'missing',
     title: 'There is no such read model',

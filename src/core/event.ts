@@ -10,6 +10,9 @@ export const positionForm = /^[0-9]{20}$/;
 /** The position before the first event. */
 export const startOfLog: Position = '0'.repeat(20);
 
+/** A position behind every event there will ever be: no engine's number has as many digits. */
+export const endOfLog: Position = '9'.repeat(20);
+
 /** An engine's own number as a `Position`. */
 export const toPosition = (n: bigint | number): Position => String(n).padStart(20, '0');
 
@@ -26,6 +29,8 @@ export type Cause = {
   readonly correlation_id: string;
   /** The event that led to this one, where one did. */
   readonly causation_id: string | null;
+  /** The fingerprint of the token that was used, where one was. */
+  readonly token?: string;
 };
 
 /** What a decision states as having happened, before it has an envelope. */

@@ -1,6 +1,6 @@
 import type { NewEvent, Position, StoredEvent } from './event.ts';
 
-/** The most events one call of `readStream` or `readAll` answers. */
+/** The most events one call of `readStream`, `readAll` or `readAllBack` answers. */
 export const readPageEventsMax = 1_000;
 
 /** One atomic write: all events or none, and only where the stream ends at `expected`. */
@@ -31,6 +31,11 @@ export type EventStore = {
   readStream(stream: string, from?: number): Promise<readonly StoredEvent[]>;
   /** Up to `limit` events of the whole log in order, those behind `after`; fewer means the end was reached. */
   readAll(after: Position, limit?: number): Promise<readonly StoredEvent[]>;
+  /**
+   * The same backwards: up to `limit` events of those before `before`, newest first; fewer means the start was reached.
+   * `before` is the position of an event, or `endOfLog`.
+   */
+  readAllBack(before: Position, limit?: number): Promise<readonly StoredEvent[]>;
   /**
    * Every event behind `after`, in order, without gap or repeat, first the past and then what is appended, until
    * `signal` aborts (then it ends without error).

@@ -9,6 +9,11 @@ export type Secrets = {
   isWellFormed(prefix: SecretPrefix, text: string): boolean;
   /** SHA-256 in base64url. */
   digest(text: string): string;
+  /**
+   * What tells tokens of one holder apart and gives none away: the first 8 hexadecimal digits of the SHA-256 of the
+   * token's digest, so that not even a part of the digest is shown.
+   */
+  fingerprint(digest: string): string;
   /** Compares two digests in constant time. */
   isSame(digest: string, other: string): boolean;
   /** A new id of that kind, in order of time, so that neighbours in time are neighbours in every index. */

@@ -11,6 +11,7 @@ import {
 } from './api-key.ts';
 import { CredentialMinted, CredentialRevoked, type CredentialFact } from './credential.ts';
 import type { EventDefinition } from './definition.ts';
+import { RequestsRefused, type RequestFact } from './request.ts';
 import {
   ServiceAccountBearerRotated,
   ServiceAccountCreated,
@@ -33,6 +34,7 @@ export type DomainFact =
   | ApiKeyFact
   | ApiKeyUseFact
   | SessionFact
+  | RequestFact
   | AgentFact
   | ThreadFact
   | WorkflowFact;
@@ -59,6 +61,7 @@ export const catalogue: ReadonlyMap<string, EventDefinition> = new Map(
     UserSignedIn,
     OperatorSignedIn,
     SignedOut,
+    RequestsRefused,
     AgentCreated,
     AgentChanged,
     AgentDeleted,
@@ -79,6 +82,10 @@ const cause = z.object({
   reason: z.string().nullable(),
   correlation_id: z.string(),
   causation_id: z.string().nullable(),
+  token: z
+    .string()
+    .regex(/^[0-9a-f]{8}$/)
+    .exactOptional(),
 });
 
 /** Stored bytes that no version of any event type explains: the log is damaged, or newer than this program. */

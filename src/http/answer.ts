@@ -1,7 +1,8 @@
+import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { RefusalCode } from '../refusals.ts';
 import { problem, statusOfCode, toRefused } from './problem.ts';
-import type { Caller, JsonText } from './route.ts';
+import type { Caller, JsonText, Streamed } from './route.ts';
 
 /** What one request carries from step to step. */
 export type RequestState = {
@@ -11,6 +12,8 @@ export type RequestState = {
   /** The template of the route that took it; never the path. */
   route?: string;
   caller?: Caller;
+  /** The fingerprint of the token, key or session that the caller has shown. */
+  token?: string;
   /** The code it was refused under. */
   code?: RefusalCode;
   /** What went wrong inside, for the log alone. */
@@ -61,7 +64,7 @@ const flat = (headers: Readonly<Record<string, string | undefined>> = {}): strin
   return list;
 };
 
-/** Answers with a JSON body, or with none where it is `undefined`. */
+/** Answers with a JSON body, with one in another form, or with none where it is `undefined`. */
 export const answerJson = (
   ctx: Context,
   status: number,
@@ -69,18 +72,29 @@ export const answerJson = (
   headers?: Readonly<Record<string, string | undefined>>,
 ): void => {
   if (body === undefined) return send(ctx, status, undefined, flat(headers), '');
+  if (isStreamed(body)) return sendStream(ctx, status, `${body.form}; charset=utf-8`, body.stream, headers);
   if (!isJsonText(body)) return send(ctx, status, jsonType, flat(headers), JSON.stringify(body));
   if (typeof body.json === 'string') return send(ctx, status, jsonType, flat(headers), body.json);
-  // A stream is Koa's to send: it ends the stream where the client goes away, and the connection where the stream fails.
-  body.json.once('error', (error) => {
+  return sendStream(ctx, status, jsonType, body.json, headers);
+};
+
+/** A stream is Koa's to send: it ends the stream where the client goes away, and the connection where the stream fails. */
+const sendStream = (
+  ctx: Context,
+  status: number,
+  type: string,
+  stream: Readable,
+  headers: Readonly<Record<string, string | undefined>> = {},
+): void => {
+  stream.once('error', (error) => {
     stateOf(ctx).error = error;
   });
   setCommonHeaders(ctx);
-  for (const [name, value] of Object.entries(headers ?? {})) if (value !== undefined) ctx.set(name, value);
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) ctx.set(name, value);
   ctx.set('Cache-Control', 'no-store');
-  ctx.set('Content-Type', jsonType);
+  ctx.set('Content-Type', type);
   ctx.status = status;
-  ctx.body = body.json;
+  ctx.body = stream;
 };
 
 const jsonType = 'application/json; charset=utf-8';
@@ -88,6 +102,9 @@ const jsonType = 'application/json; charset=utf-8';
 /** Whether a body is JSON already, as text or in pieces. */
 export const isJsonText = (body: unknown): body is JsonText =>
   typeof body === 'object' && body !== null && 'json' in body && Object.keys(body).length === 1;
+
+const isStreamed = (body: unknown): body is Streamed =>
+  typeof body === 'object' && body !== null && 'stream' in body && body.stream instanceof Readable;
 
 /** Answers whatever was thrown as a problem document; what was not expected is kept for the log. */
 export const answerProblem = (ctx: Context, error: unknown): void => {

@@ -23,6 +23,8 @@ export type Api = {
   /** The refusals of whoever has not proven who they are. */
   readonly unauthenticated: readonly RefusalCode[];
   readonly routes: readonly Route[];
+  /** Whether requests that are refused to their caller (401, 403) leave a trace in the log. */
+  readonly keepsRefused?: boolean;
 };
 
 /** Operators manage tenants and what is in them. */
@@ -42,6 +44,7 @@ export const adminApi: Api = {
   },
   unauthenticated: ['control-plane.not-configured', 'authentication.missing', 'authentication.invalid'],
   routes: adminRoutes,
+  keepsRefused: true,
 };
 
 /** Applications work in a workspace with an API key. */

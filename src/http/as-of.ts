@@ -42,30 +42,33 @@ export const takeAsOf = (
     : { asOf: {}, query: rest, faults: inputErrors(parsed.error, 'query') };
 };
 
-const refused = (name: keyof AsOf, detail: string): RequestRefused =>
+const refused = (name: string, detail: string): RequestRefused =>
   new RequestRefused('request.invalid', 'The request is not valid.', {
     errors: [{ pointer: `/${name}`, detail, in: 'query' }],
   });
 
-const momentOf = async (
+/** A moment of the service: how far the log was, and what its clock showed. */
+export type Moment = { readonly position: Position; readonly timeMs: number };
+
+/** A moment as it is asked for, by either; `as` is what the parameters are called there, for what is refused. */
+export const momentOf = async (
   { as_of, at_position }: AsOf,
-  { history, clock }: Services,
-): Promise<{ readonly position: Position; readonly timeMs: number }> => {
+  { history, clock }: Pick<Services, 'history' | 'clock'>,
+  as = { as_of: 'as_of', at_position: 'at_position' },
+): Promise<Moment> => {
   if (as_of !== undefined) {
     const timeMs = Date.parse(as_of);
-    if (timeMs > clock()) throw refused('as_of', 'Must not lie in the future.');
+    if (timeMs > clock()) throw refused(as.as_of, 'Must not lie in the future.');
     return { position: await history.positionAt(timeMs), timeMs };
   }
   const position = at_position ?? '';
   const timeMs = await history.timeOf(position);
-  if (timeMs === undefined) throw refused('at_position', 'Must be the position of an event.');
+  if (timeMs === undefined) throw refused(as.at_position, 'Must be the position of an event.');
   return { position, timeMs };
 };
 
-/** The services as they were at the moment that is asked for: the documents of then, and the clock of then. */
-export const servicesAsOf = async (asOf: AsOf, services: Services): Promise<Services> => {
-  if (asOf.as_of === undefined && asOf.at_position === undefined) return services;
-  const { position, timeMs } = await momentOf(asOf, services);
+/** The services as they were at a moment: the documents of then, and the clock of then. */
+export const servicesAt = async ({ position, timeMs }: Moment, services: Services): Promise<Services> => {
   const { reads } = services;
   // The log can be ahead of what is read here.
   await reads.reach(position);
@@ -79,3 +82,9 @@ export const servicesAsOf = async (asOf: AsOf, services: Services): Promise<Serv
     },
   };
 };
+
+/** The services as they were at the moment that is asked for; as they are where none is. */
+export const servicesAsOf = async (asOf: AsOf, services: Services): Promise<Services> =>
+  asOf.as_of === undefined && asOf.at_position === undefined
+    ? services
+    : servicesAt(await momentOf(asOf, services), services);

@@ -64,12 +64,14 @@ export const createTokenAuthentication = (
     }
     const token = bearerOf(request.headers.authorization);
     const digest = secrets.digest(token);
-    if (isOperators(admin, digest) || isOperators(adminPrevious, digest)) return { kind: 'admin' };
-    if (isOperators(verifier, digest)) return { kind: 'verifier' };
+    const shown = () => ({ token: secrets.fingerprint(digest) });
+    if (isOperators(admin, digest) || isOperators(adminPrevious, digest))
+      return { kind: 'admin', ...shown() };
+    if (isOperators(verifier, digest)) return { kind: 'verifier', ...shown() };
     if (!secrets.isWellFormed('sab_', token)) throw invalid();
     const account = await findByBearer(reads, digest, clock());
     if (account === undefined) throw invalid();
-    return { kind: 'service_account', account };
+    return { kind: 'service_account', account, ...shown() };
   };
 };
 
@@ -89,11 +91,12 @@ export const createKeyAuthentication =
     // A mistyped key is told by its checksum, without a look-up.
     if (!secrets.isWellFormed('svc_', sent))
       throw keyRefused('api-key.malformed', 'The header X-API-Key carries no API key: its form is wrong.');
-    const found = await findByKey(reads, secrets.digest(sent), clock());
+    const digest = secrets.digest(sent);
+    const found = await findByKey(reads, digest, clock());
     if (found === undefined) throw keyRefused('api-key.unknown', 'The API key is not known.');
     switch (found.standing) {
       case 'active':
-        return { kind: 'api_key', key: found.secret };
+        return { kind: 'api_key', key: found.secret, token: secrets.fingerprint(digest) };
       case 'expired':
         throw keyRefused('api-key.expired', 'The API key has expired.');
       case 'revoked':

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import type { Position } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
@@ -9,15 +10,25 @@ import { parseParts, refuseStrangers, thrownOf } from './operation.ts';
 import { preconditionsOf } from './preconditions.ts';
 import { RequestRefused } from './problem.ts';
 import { causeOf, minPositionFault, minPositionOf, reasonFault } from './request.ts';
-import type { Caller, Route } from './route.ts';
+import type { Caller, Form, Route } from './route.ts';
 import type { Services } from './services.ts';
 
-/** Whether the client takes JSON; the usual headers are told without a parser. */
-const acceptsJson = (ctx: Context): boolean => {
+/** The form that the client wants most; the usual headers are told without a parser. Throws where it takes none. */
+const formOf = (ctx: Context, forms: readonly Form[]): 'application/json' | Form => {
   const { accept } = ctx.req.headers;
-  return (
-    accept === undefined || accept === '*/*' || accept === 'application/json' || ctx.accepts('json') !== false
-  );
+  if (accept === undefined || accept === '*/*' || accept === 'application/json') return 'application/json';
+  const form = ctx.accepts('application/json', ...forms);
+  if (form === false) {
+    const all = ['JSON', ...forms].join(' or ');
+    throw new RequestRefused('request.not-acceptable', `The answer would be ${all}.`);
+  }
+  return form as 'application/json' | Form;
+};
+
+/** Where a stream broke off, as the client tells it. */
+const lastEventIdOf = ({ headers }: IncomingMessage): string | undefined => {
+  const sent = headers['last-event-id'];
+  return typeof sent === 'string' && sent !== '' ? sent : undefined;
 };
 
 /** The parts as they were sent, parsed, and the moment as of which they are asked. */
@@ -62,9 +73,7 @@ export const handlerOf = (route: Route, services: Services, authenticate: Authen
     const state = stateOf(ctx);
     state.route = route.path;
     let caller = callerOf(ctx);
-    if (answersJson && !acceptsJson(ctx)) {
-      throw new RequestRefused('request.not-acceptable', 'The answer would be JSON.');
-    }
+    const form = answersJson ? formOf(ctx, route.forms ?? []) : 'application/json';
     // Where the body was here when the caller was looked at, nothing was waited for since.
     const isWhole = ctx.req.complete;
     const { asOf, params, query, body } = await readParts(ctx, route);
@@ -76,7 +85,17 @@ export const handlerOf = (route: Route, services: Services, authenticate: Authen
       caller = await authenticate(ctx.req);
     const cause = causeOf(ctx.req, state, actorOf(caller));
     const preconditions = preconditionsOf(ctx.req.headers);
-    const request = { params, query, body, caller, cause, url: ctx.url, preconditions };
+    const lastEventId = lastEventIdOf(ctx.req);
+    const parts = { params, query, body };
+    const request = {
+      ...parts,
+      caller,
+      cause,
+      url: ctx.url,
+      preconditions,
+      ...(form === 'application/json' ? {} : { form }),
+      ...(lastEventId === undefined ? {} : { lastEventId }),
+    };
     const { services: own, written } = remembering(await servicesAsOf(asOf, services));
     const reply = await route.handle(request, own);
     if ('accepted' in reply) throw thrownOf(reply);

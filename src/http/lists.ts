@@ -73,7 +73,7 @@ export const listAsStored = async <D>(
 
 /** A list whose documents are looked at on their way; `view` answers what the client sees, `undefined` to leave one out. */
 export const listOf = async <D>(
-  documents: Documents<D>,
+  documents: Pick<Documents<D>, 'page'>,
   list: List,
   url: string,
   query: ListQuery,

@@ -1,5 +1,5 @@
 import { Router } from '@koa/router';
-import Koa, { type Middleware } from 'koa';
+import Koa, { type Context, type Middleware } from 'koa';
 import { setCommonHeaders, stateOf } from './answer.ts';
 import type { Api } from './api.ts';
 import { actorOf, type Authenticate } from './authentication.ts';
@@ -21,6 +21,16 @@ type Mounting = BorderNeeds & {
 const isBelow = (path: string, prefix: string): boolean =>
   path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/');
 
+/** Counts a request that was refused to whoever asked, or to nobody known; what else was thrown is none of it. */
+const noteRefused = (ctx: Context, { refusedRequests }: Services, error: unknown): void => {
+  if (!(error instanceof RequestRefused)) return;
+  const { code } = error;
+  if (statusOfCode(code) !== 401 && statusOfCode(code) !== 403) return;
+  const { caller, route = 'unmatched', address } = stateOf(ctx);
+  const who = caller === undefined ? 'anonymous' : actorOf(caller);
+  refusedRequests.note({ caller: who, code, route, address });
+};
+
 /**
  * Authentication comes before anything else, so that a stranger learns nothing about what exists. The route is looked
  * for all the same, for the log and the metrics alone.
@@ -35,6 +45,7 @@ const authentication =
     try {
       const caller = await api.authenticate(ctx.req);
       state.caller = caller;
+      if (caller.token !== undefined) state.token = caller.token;
       services.count({ what: 'authentication', result: 'ok' });
       if (caller.kind === 'api_key')
         services.keyUse.note(caller.key, causeOf(ctx.req, state, actorOf(caller)));
@@ -45,9 +56,16 @@ const authentication =
         const result = error.code.endsWith('.missing') ? 'missing' : 'invalid';
         services.count({ what: 'authentication', result });
       }
+      if (api.keepsRefused === true) noteRefused(ctx, services, error);
       throw error;
     }
-    await next();
+    if (api.keepsRefused !== true) return next();
+    try {
+      await next();
+    } catch (error) {
+      noteRefused(ctx, services, error);
+      throw error;
+    }
   };
 
 /** What no router answered: 405 where the path is known under another method, else 404. */

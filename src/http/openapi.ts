@@ -6,7 +6,7 @@ import { refusals, type RefusalCode } from '../refusals.ts';
 import type { Api } from './api.ts';
 import { asOfQuery, isTemporal } from './as-of.ts';
 import { statusOfCode } from './problem.ts';
-import type { Route } from './route.ts';
+import type { Form, Route } from './route.ts';
 
 /** Refusals that any operation can meet, beside those of whoever has not proven who they are. */
 const always: readonly RefusalCode[] = [
@@ -111,6 +111,23 @@ const refusalResponses = (route: Route, { unauthenticated }: Api): Record<string
   );
 };
 
+const formDocs: { readonly [form in Form]: string } = {
+  'application/x-ndjson': 'One item a line, without a limit unless one is given, streamed.',
+  'text/event-stream':
+    'A stream that goes on (HTML §9.2): `id` is the position, `event` the type, `data` an item.',
+};
+
+/** A body as JSON, and in the other forms that it may be asked for in. */
+const contentOf = ({ forms = [] }: Route, status: string, body: z.ZodType): Record<string, object> => ({
+  'application/json': { schema: body },
+  ...Object.fromEntries(
+    (status === '200' ? forms : []).map((form) => [
+      form,
+      { schema: { type: 'string', description: formDocs[form] } },
+    ]),
+  ),
+});
+
 const responses = (route: Route): Record<string, object> =>
   Object.fromEntries(
     Object.entries(route.responses).map(([status, { description, body, headers = [] }]) => [
@@ -123,7 +140,7 @@ const responses = (route: Route): Record<string, object> =>
             headerDocs[name],
           ]),
         ),
-        ...(body === undefined ? {} : { content: { 'application/json': { schema: body } } }),
+        ...(body === undefined ? {} : { content: contentOf(route, status, body) }),
       },
     ]),
   );
@@ -141,8 +158,15 @@ const callersOf = ({ callers, keyRole }: Route): string =>
 const queryOf = (route: Route) =>
   isTemporal(route) && route.query instanceof z.ZodObject ? route.query.extend(asOfQuery.shape) : route.query;
 
-const headerOf = ({ conditional }: Route) =>
-  conditional === undefined ? requestHeaders : preconditionHeaders[conditional];
+const headerOf = ({ conditional, forms }: Route) => {
+  if (forms?.includes('text/event-stream') === true)
+    return requestHeaders.extend({
+      'Last-Event-ID': z.string().regex(positionForm).optional().meta({
+        description: 'Of a stream that goes on: the `id` that came last, to go on behind it.',
+      }),
+    });
+  return conditional === undefined ? requestHeaders : preconditionHeaders[conditional];
+};
 
 const operation = (route: Route, api: Api): ZodOpenApiOperationObject =>
   ({

@@ -17,6 +17,7 @@ const onceHeaders = new Set([
   'content-type',
   'host',
   'if-match',
+  'last-event-id',
   'x-api-key',
   'x-min-position',
   'x-reason',
@@ -118,7 +119,7 @@ export const minPositionFault = (request: IncomingMessage): InputError | undefin
 /** What every event of this request says of its origin. */
 export const causeOf = (
   request: IncomingMessage,
-  { requestId, address }: Pick<RequestState, 'requestId' | 'address'>,
+  { requestId, address, token }: Pick<RequestState, 'requestId' | 'address' | 'token'>,
   actor: string,
 ): Cause => ({
   actor,
@@ -127,4 +128,5 @@ export const causeOf = (
   reason: reasonOf(request),
   correlation_id: requestId,
   causation_id: null,
+  ...(token === undefined ? {} : { token }),
 });

@@ -10,14 +10,15 @@ import type { Preconditions } from './preconditions.ts';
 import type { Role } from './schemas.ts';
 import type { Services } from './services.ts';
 
-/** Who calls, as the token tells it. */
-export type Caller =
+/** Who calls, as the token tells it, and where the call came with a token its fingerprint. */
+export type Caller = { readonly token?: string } & (
   | { readonly kind: 'admin' }
   | { readonly kind: 'verifier' }
   | { readonly kind: 'service_account'; readonly account: ServiceAccount }
   | { readonly kind: 'api_key'; readonly key: ApiKeySecret }
   /** Somebody signed in to the web interface, whose pages call the routes in the same process. */
-  | { readonly kind: 'user'; readonly session: UserSession };
+  | { readonly kind: 'user'; readonly session: UserSession }
+);
 
 /** A response as documented: what it means, and the shape of its body; without a schema it has no body. */
 export type ResponseDoc = {
@@ -25,6 +26,9 @@ export type ResponseDoc = {
   readonly body?: z.ZodType;
   readonly headers?: readonly ResponseHeader[];
 };
+
+/** What an answer may be asked for as, beside JSON: one value a line, or a stream that goes on. */
+export type Form = 'application/x-ndjson' | 'text/event-stream';
 
 /** The headers that a response may carry beside those that every response has. */
 export type ResponseHeader = 'Location' | 'Link' | 'ETag';
@@ -59,6 +63,8 @@ type Spec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R exten
   readonly body?: B;
   /** The body may be left out; the schema is then given an empty object. */
   readonly bodyOptional?: boolean;
+  /** What the 200 may be asked for as, beside JSON. */
+  readonly forms?: readonly Form[];
   readonly responses: R;
   /** The refusals of this operation itself, beside those that every operation of the API can meet. */
   readonly refusals: readonly RefusalCode[];
@@ -67,6 +73,9 @@ type Spec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R exten
 /** JSON text that is sent as it is: whole, or in pieces so that memory stays flat. */
 export type JsonText = { readonly json: string | Readable };
 
+/** An answer in another form, sent as it comes. */
+export type Streamed = { readonly form: Form; readonly stream: Readable };
+
 /** What a handler answers: one of the documented responses, or a refusal. */
 export type Reply<R extends Responses = Responses> =
   | {
@@ -74,7 +83,7 @@ export type Reply<R extends Responses = Responses> =
         readonly status: S;
         readonly headers?: { readonly [name in ResponseHeader]?: string };
       } & (R[S] extends { readonly body: infer B extends z.ZodType }
-        ? { readonly body: z.output<B> | JsonText }
+        ? { readonly body: z.output<B> | JsonText | Streamed }
         : { readonly body?: never });
     }[keyof R & number]
   | Refused<RefusalCode>;
@@ -89,6 +98,10 @@ export type Request<P = unknown, Q = unknown, B = unknown> = {
   /** The path and query as sent, for links to the next page. */
   readonly url: string;
   readonly preconditions: Preconditions;
+  /** The form that is asked for, where it is not JSON. */
+  readonly form?: Form;
+  /** Where a stream broke off that is asked for again (`Last-Event-ID`). */
+  readonly lastEventId?: string;
 };
 
 /** A route: data that drives validation, authorization and documentation, and the handler that it types. */

@@ -2,13 +2,20 @@ import type { History } from '../core/history.ts';
 import type { Clock, ReadModels } from '../core/ports.ts';
 import type { Run } from '../core/run.ts';
 import type { Passwords, Secrets } from '../core/secrets.ts';
+import type { AuditLog } from './audit.ts';
 import type { KeyUse } from './key-use.ts';
+import type { RefusedRequests } from './refused-requests.ts';
+import type { Tails } from './tails.ts';
 
 /** What handlers work with; `app.ts` joins it. */
 export type Services = {
   readonly run: Run;
   readonly reads: ReadModels;
   readonly history: History;
+  /** The log itself, for the audit alone: everything else is read from the read models. */
+  readonly log: AuditLog;
+  /** The live tails of the log that clients have open. */
+  readonly tails: Tails;
   readonly secrets: Secrets;
   readonly passwords: Passwords;
   readonly clock: Clock;
@@ -16,6 +23,8 @@ export type Services = {
   readonly rebuild: (projection: string) => void;
   /** Notes that an API key is in use, beside the request. */
   readonly keyUse: KeyUse;
+  /** Keeps count of the requests of the Admin API that are refused, beside them. */
+  readonly refusedRequests: RefusedRequests;
   /** Counts what happened, for the metrics. */
   readonly count: (what: Counted) => void;
 };

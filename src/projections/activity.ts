@@ -1,6 +1,7 @@
 import type { RecordedEvent } from '../core/event.ts';
 import type { Projection } from '../core/projection.ts';
 import { catalogue } from '../events/index.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 /** One act in a tenant as the operator sees it: an event without its secrets. */
 export type Act = {
@@ -20,20 +21,17 @@ const leftOut = new Set(['ApiKeyUsed']);
 
 type OfTenant = RecordedEvent<{ readonly type: string; readonly data: { readonly tenant_id?: string } }>;
 
-const actOf = ({ id, position, type, time, cause, data }: OfTenant): Act => {
-  const secrets = catalogue.get(type)?.secrets ?? [];
-  return {
-    id,
-    position,
-    type,
-    time,
-    actor: cause.actor,
-    address: cause.address,
-    reason: cause.reason,
-    correlation_id: cause.correlation_id,
-    data: Object.fromEntries(Object.entries(data).filter(([name]) => !secrets.includes(name))),
-  };
-};
+const actOf = ({ id, position, type, time, cause, data }: OfTenant): Act => ({
+  id,
+  position,
+  type,
+  time,
+  actor: cause.actor,
+  address: cause.address,
+  reason: cause.reason,
+  correlation_id: cause.correlation_id,
+  data: withoutSecrets({ type, data }),
+});
 
 /** What one event adds: a document of its own, where it names a tenant. */
 const taken = (event: RecordedEvent) => {

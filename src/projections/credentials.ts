@@ -1,6 +1,7 @@
 import type { ReadModels } from '../core/ports.ts';
 import type { Role } from '../events/fields.ts';
 import { projection } from './define.ts';
+import type { EventReference } from './event-reference.ts';
 import { standing, tombstone, type Standing } from './revocations.ts';
 
 /** A minted credential, as it was minted; whether it still works is the tombstones' and the clock's to say. */
@@ -15,17 +16,26 @@ export type Credential = {
   readonly minted_at: string;
   readonly expires_at: string;
   readonly password_digest: string;
+  /**
+   * The event that minted it. Every mint pays for what is kept here: its type and time are known, and its actor is the
+   * account where none is named.
+   */
+  readonly granted_by: Pick<EventReference, 'id' | 'position'> & { readonly actor?: string };
 };
+
+/** The actor of a mint, as events name it. */
+export const minterOf = ({ service_account_id }: Pick<Credential, 'service_account_id'>): string =>
+  `service_account:${service_account_id}`;
 
 /** The credentials, listed by the tenant's incarnation, and by the account that minted them. */
 export const credentials = projection<Credential>({
   name: 'credentials',
-  version: 1,
+  version: 2,
   kind: 'stream',
   group: ({ incarnation }) => incarnation,
   subgroup: ({ service_account_id }) => service_account_id,
   on: {
-    CredentialMinted: ({ data, time }) => [
+    CredentialMinted: ({ data, time, id, position, cause }) => [
       {
         id: data.username,
         to: () => ({
@@ -39,6 +49,7 @@ export const credentials = projection<Credential>({
           minted_at: time,
           expires_at: data.expires_at,
           password_digest: data.password_digest,
+          granted_by: { id, position, ...(cause.actor === minterOf(data) ? {} : { actor: cause.actor }) },
         }),
       },
     ],

@@ -1,12 +1,15 @@
 import type { ReadModels } from '../core/ports.ts';
 import type { Change } from '../core/projection.ts';
+import type { DomainEvent } from '../events/index.ts';
 import { projection } from './define.ts';
+import { referenceTo, type EventReference } from './event-reference.ts';
 
 /**
  * A tombstone: what its id names is dead, since `at`. Where that lay `ahead` when it was laid (a bearer's grace), it is
- * dead once the reader's clock has come to it; else at once, whatever the clock of the node that reads it shows.
+ * dead once the reader's clock has come to it; else at once, whatever the clock of the node that reads it shows. `by`
+ * is the event whose end held; one that was laid by an earlier version of this read model has none until it is rebuilt.
  */
-export type Tombstone = { readonly at: string; readonly ahead?: true };
+export type Tombstone = { readonly at: string; readonly ahead?: true; readonly by?: EventReference };
 
 /** The ids of tombstones, by what they end. */
 export const tombstone = {
@@ -22,52 +25,67 @@ export const tombstone = {
   session: (id: string): string => `session:${id}`,
 };
 
-/** Of two ends the earlier one holds, and one that is there beats one that lies ahead. */
-const merge = (one: Tombstone, other: Tombstone): Tombstone => ({
-  at: one.at < other.at ? one.at : other.at,
-  ...(one.ahead === true && other.ahead === true ? { ahead: true } : {}),
-});
+/** Whether `one` holds against `other`: the earlier end, and of two at the same time the one that the log has first. */
+const isBefore = (one: Tombstone, other: Tombstone): boolean =>
+  one.at === other.at
+    ? one.by !== undefined && (other.by === undefined || one.by.position < other.by.position)
+    : one.at < other.at;
 
-/** Lays a tombstone by an event of this time; order and repetition do not matter. */
-const end = (id: string, at: string, time = at): Change<Tombstone> => {
-  const laid: Tombstone = at <= time ? { at } : { at, ahead: true };
+/** Of two ends the earlier one holds, and one that is there beats one that lies ahead. */
+const merge = (one: Tombstone, other: Tombstone): Tombstone => {
+  const { at, by } = isBefore(other, one) ? other : one;
+  return {
+    at,
+    ...(one.ahead === true && other.ahead === true ? { ahead: true } : {}),
+    ...(by === undefined ? {} : { by }),
+  };
+};
+
+/** Lays a tombstone by an event; order and repetition do not matter. */
+const end = (id: string, event: DomainEvent, at = event.time): Change<Tombstone> => {
+  const by = referenceTo(event);
+  const laid: Tombstone = at <= event.time ? { at, by } : { at, ahead: true, by };
   return { id, to: (current) => (current === undefined ? laid : merge(current, laid)) };
 };
 
 /** The grow-only set of all that has been ended before its time. */
 export const revocations = projection<Tombstone>({
   name: 'revocations',
-  version: 2,
+  version: 3,
   kind: 'tombstones',
   on: {
-    TenantDeleted: ({ data, time }) => [end(tombstone.tenant(data.incarnation), time)],
-    UserDeleted: ({ data, time }) => [end(tombstone.user(data.user_id), time)],
-    ServiceAccountBearerRotated: ({ data, time }) =>
-      data.ends.map(({ generation, until }) =>
-        end(tombstone.bearer(data.service_account_id, generation), until, time),
+    TenantDeleted: (event) => [end(tombstone.tenant(event.data.incarnation), event)],
+    UserDeleted: (event) => [end(tombstone.user(event.data.user_id), event)],
+    ServiceAccountBearerRotated: (event) =>
+      event.data.ends.map(({ generation, until }) =>
+        end(tombstone.bearer(event.data.service_account_id, generation), event, until),
       ),
-    ServiceAccountDeleted: ({ data, time }) => [
-      end(tombstone.serviceAccount(data.service_account_id), time),
-      ...(data.credentials === 'revoke' ? [end(tombstone.mintedBy(data.service_account_id), time)] : []),
+    ServiceAccountDeleted: (event) => [
+      end(tombstone.serviceAccount(event.data.service_account_id), event),
+      ...(event.data.credentials === 'revoke'
+        ? [end(tombstone.mintedBy(event.data.service_account_id), event)]
+        : []),
     ],
-    CredentialRevoked: ({ data, time }) => [end(tombstone.credential(data.username), time)],
-    ApiKeyRolled: ({ data, time }) =>
-      data.ends.map(({ generation, until }) =>
-        end(tombstone.apiKeyGeneration(data.api_key_id, generation), until, time),
+    CredentialRevoked: (event) => [end(tombstone.credential(event.data.username), event)],
+    ApiKeyRolled: (event) =>
+      event.data.ends.map(({ generation, until }) =>
+        end(tombstone.apiKeyGeneration(event.data.api_key_id, generation), event, until),
       ),
-    ApiKeyRevoked: ({ data, time }) => [end(tombstone.apiKey(data.api_key_id), time)],
-    SignedOut: ({ data, time }) => [end(tombstone.session(data.session_id), time)],
+    ApiKeyRevoked: (event) => [end(tombstone.apiKey(event.data.api_key_id), event)],
+    SignedOut: (event) => [end(tombstone.session(event.data.session_id), event)],
   },
 });
 
+/** What holds among these tombstones: the earliest, and the event that laid it; absent where none is laid. */
+export const earliest = (found: readonly (Tombstone | undefined)[]): Tombstone | undefined =>
+  found.reduce<Tombstone | undefined>(
+    (held, one) => (one !== undefined && (held === undefined || isBefore(one, held)) ? one : held),
+    undefined,
+  );
+
 /** The earliest end among these tombstones, ISO 8601; absent where none is laid. It can lie ahead (a bearer's grace). */
-export const findEnd = async (reads: ReadModels, ids: readonly string[]): Promise<string | undefined> => {
-  let earliest: string | undefined;
-  for (const found of await reads.documents<Tombstone>('revocations').getMany(ids)) {
-    if (found !== undefined && (earliest === undefined || found.at < earliest)) earliest = found.at;
-  }
-  return earliest;
-};
+export const findEnd = async (reads: ReadModels, ids: readonly string[]): Promise<string | undefined> =>
+  earliest(await reads.documents<Tombstone>('revocations').getMany(ids))?.at;
 
 const holds = ({ at, ahead }: Tombstone, nowMs: number): boolean => ahead !== true || Date.parse(at) <= nowMs;
 

@@ -21,6 +21,26 @@ export const tenants = projection<Tenant>({
   },
 });
 
+/** One life of a tenant's id, whether it lasts or not. */
+export type Incarnation = {
+  readonly incarnation: string;
+  readonly tenant_id: string;
+  readonly created_at: string;
+};
+
+/** The lives of tenants, listed by the tenant's id; which of them last is the tombstones' to say. */
+export const incarnations = projection<Incarnation>({
+  name: 'incarnations',
+  version: 1,
+  kind: 'stream',
+  group: ({ tenant_id }) => tenant_id,
+  on: {
+    TenantCreated: ({ data: { tenant_id, incarnation }, time }) => [
+      { id: incarnation, to: () => ({ incarnation, tenant_id, created_at: time }) },
+    ],
+  },
+});
+
 /** The tenant of this id, if one is alive. */
 export const findTenant = async (reads: ReadModels, id: string): Promise<Tenant | undefined> => {
   const tenant = await reads.documents<Tenant>('tenants').get(id);

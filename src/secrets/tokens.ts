@@ -52,6 +52,8 @@ const checksum = (text: string): string => {
 
 const digest = (text: string): string => hash('sha256', text, 'base64url');
 
+const fingerprintChars = 8;
+
 /** Machine secrets from the operating system's random source. */
 export const createSecrets = (): Secrets => {
   const randomBytes = createRandomBytes();
@@ -67,6 +69,7 @@ export const createSecrets = (): Secrets => {
       text.startsWith(prefix) &&
       checksum(text.slice(0, -checksumChars)) === text.slice(-checksumChars),
     digest,
+    fingerprint: (of) => hash('sha256', of, 'hex').slice(0, fingerprintChars),
     isSame: (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b)),
     newId: (prefix) => (prefix === undefined ? newUuid() : prefix + newUuid().replaceAll('-', '')),
   };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startOfLog, type StoredEvent } from '../../src/core/event.ts';
+import { endOfLog, startOfLog, type StoredEvent } from '../../src/core/event.ts';
 import { readPageEventsMax, type EventStore } from '../../src/core/ports.ts';
 import { count, open, tally } from '../support/tally-events.ts';
 
@@ -160,6 +160,41 @@ export const eventStoreContract = ({ name, open: openStore }: EventStoreUnderTes
         expect(await events.head()).to.equal(startOfLog);
         await events.append(open(stream));
         expect(await events.readAll(await events.head())).to.deep.equal([]);
+      });
+    });
+
+    describe('readAllBack', () => {
+      it('answers the whole log newest first, before a position and up to a limit', async () => {
+        const wanted: string[] = [];
+        for (let n = 0; n < 7; n++) {
+          const wish = open(`tally-${n}`);
+          await events.append(wish);
+          wanted.unshift(...wish.events.map(({ id }) => id));
+        }
+        const first = await events.readAllBack(endOfLog, 4);
+        const rest = await events.readAllBack(first.at(-1)?.position ?? endOfLog);
+        expect([...first, ...rest].map(({ id }) => id)).to.deep.equal(wanted);
+        expect(first).to.have.length(4);
+        expect(first[0]?.position).to.equal(await events.head());
+      });
+
+      it('answers the very events that reading forwards does, in pages up to the bound', async () => {
+        const many = Array.from({ length: readPageEventsMax + 5 }, () => tally('Counted', { by: 1 }));
+        await events.append({ stream, expected: 'none', events: many });
+        const forwards = [...(await events.readAll(startOfLog))];
+        forwards.push(...(await events.readAll(forwards.at(-1)?.position ?? startOfLog)));
+        const first = await events.readAllBack(endOfLog);
+        expect(first).to.have.length(readPageEventsMax);
+        const rest = await events.readAllBack(first.at(-1)?.position ?? endOfLog);
+        expect([...first, ...rest]).to.deep.equal(forwards.toReversed());
+      });
+
+      it('answers nothing before the first event, and nothing of an empty log', async () => {
+        expect(await events.readAllBack(endOfLog)).to.deep.equal([]);
+        await events.append(open(stream));
+        const [only] = await events.readAll(startOfLog);
+        expect(await events.readAllBack(only?.position ?? endOfLog)).to.deep.equal([]);
+        expect(await events.readAllBack(startOfLog)).to.deep.equal([]);
       });
     });
 

@@ -11,6 +11,7 @@ import {
   type Cast,
 } from '../support/callers.ts';
 import { createClient, type Answer, type Ask, type Client } from '../support/client.ts';
+import { keepsPast } from '../support/engines.ts';
 import { expectProblem } from '../support/problems.ts';
 import { freshFolder, removeFolder, startProgram, type Program } from '../support/program.ts';
 
@@ -88,6 +89,16 @@ const matrix: Readonly<Record<string, Row>> = {
   getTenantApiKey: onlyAdmin([404, 'api-key.not-found']),
   revokeTenantApiKey: onlyAdmin([404, 'api-key.not-found']),
   listActivity: onlyAdmin(200),
+  listEvents: onlyAdmin(200),
+  getEvent: onlyAdmin([404, 'event.unknown'], { path: () => `/admin/v1/events/${'9'.repeat(20)}` }),
+  getEventChain: onlyAdmin([404, 'event.unknown'], {
+    path: () => `/admin/v1/events/${'9'.repeat(20)}/chain`,
+  }),
+  listTenantAccess: onlyAdmin(200),
+  listPrincipalAccess: onlyAdmin(200, { path: () => '/admin/v1/access?principal=user:acme/alice' }),
+  diff: onlyAdmin(keepsPast ? 200 : [501, 'history.unavailable'], {
+    path: () => '/admin/v1/diff?from=2026-01-01T00:00:00Z',
+  }),
   authenticate: {
     body: () => ({ username: 'nobody', password }),
     admin: 200,

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { codec, type DomainEvent } from '../../src/events/index.ts';
 import { arrangeAccount, createClient, mint, type Ask, type Client } from '../support/client.ts';
 import { logOf } from '../support/engines.ts';
-import { freshFolder, removeFolder, startProgram, type Program } from '../support/program.ts';
+import { adminToken, freshFolder, removeFolder, startProgram, type Program } from '../support/program.ts';
 import { expectInvalid } from '../support/problems.ts';
 
 const requestId = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -91,6 +92,7 @@ describe('the trace of every act', () => {
     expect(headers.get('x-request-id')).to.equal(id);
     const [event, ...others] = await eventsOf(id);
     expect(others).to.deep.equal([]);
+    const digest = createHash('sha256').update(adminToken).digest('base64url');
     expect(event).to.deep.include({
       type: 'TenantCreated',
       version: 1,
@@ -104,6 +106,7 @@ describe('the trace of every act', () => {
         reason: 'a new customer',
         correlation_id: 'ticket:42_a.b-c',
         causation_id: null,
+        token: createHash('sha256').update(digest).digest('hex').slice(0, 8),
       },
     });
     expect(Date.parse(event?.time ?? '')).to.be.within(before, Date.now() + 1);

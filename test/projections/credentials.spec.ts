@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { mintCredential, revokeCredential } from '../../src/commands/credential.ts';
 import { createServiceAccount, deleteServiceAccount } from '../../src/commands/service-account.ts';
 import { createTenant, deleteTenant } from '../../src/commands/tenant.ts';
+import { startOfLog } from '../../src/core/event.ts';
 import { credentials, findCredential, statusOf } from '../../src/projections/credentials.ts';
 import type { Standing } from '../../src/projections/revocations.ts';
 import {
@@ -9,25 +10,34 @@ import {
   acme,
   acmeAgain,
   but,
+  cause,
   credentialMinted,
   credentialRevoked,
   time,
   timeMs,
 } from '../support/examples.ts';
-import { project } from '../support/given.ts';
+import { happened, project } from '../support/given.ts';
 import { openJoined, type Joined } from '../support/joined.ts';
 
 const { data } = credentialMinted;
+const granted_by = { id: 'event-1', position: startOfLog, actor: cause.actor };
 
 describe('credentials', () => {
-  it('has a credential as it was minted', () =>
+  it('has a credential as it was minted, and by which event', () =>
     project(credentials)
       .given(credentialMinted)
-      .hasOnly({ cred_1: { ...data, minted_at: time } }));
+      .hasOnly({ cred_1: { ...data, minted_at: time, granted_by } }));
+  it('names the actor of that event where it was another than the account', () => {
+    const event = happened(credentialMinted);
+    const actor = `service_account:${data.service_account_id}`;
+    project(credentials)
+      .given({ ...event, cause: { ...event.cause, actor } })
+      .hasOnly({ cred_1: { ...data, minted_at: time, granted_by: { id: 'event-1', position: startOfLog } } });
+  });
   it('has it unchanged when revoked: what ends it is its tombstone', () =>
     project(credentials)
       .given(credentialMinted, credentialRevoked)
-      .hasOnly({ cred_1: { ...data, minted_at: time } }));
+      .hasOnly({ cred_1: { ...data, minted_at: time, granted_by } }));
   it('lists each life of a tenant by itself', () =>
     project(credentials)
       .given(credentialMinted, but(credentialMinted, { ...acmeAgain, username: 'cred_2' }))

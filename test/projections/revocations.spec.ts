@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { RecordedEvent } from '../../src/core/event.ts';
+import { toPosition, type RecordedEvent } from '../../src/core/event.ts';
+import { referenceTo } from '../../src/projections/event-reference.ts';
 import { revocations, tombstone } from '../../src/projections/revocations.ts';
 import {
   accountDeleted,
@@ -35,9 +37,16 @@ const facts = fc.oneof(
   ),
 );
 
+/** A place in the log that no other event has: the same event stands where it stood. */
+const placed = (event: RecordedEvent): RecordedEvent => {
+  const text = JSON.stringify([event.type, event.time, event.data]);
+  const digest = createHash('sha256').update(text).digest('hex');
+  return { ...event, position: toPosition(BigInt(`0x${digest.slice(0, 15)}`)) };
+};
+
 const events: fc.Arbitrary<RecordedEvent> = fc
   .tuple(facts, instants)
-  .map(([fact, at]) => happened(fact, { time: at }));
+  .map(([fact, at]) => placed(happened(fact, { time: at })));
 
 /** The set after these events, by what `on` says alone: no revision guards it. */
 const setAfter = (...histories: readonly (readonly RecordedEvent[])[]): Map<string, unknown> => {
@@ -52,62 +61,79 @@ const setAfter = (...histories: readonly (readonly RecordedEvent[])[]): Map<stri
   return set;
 };
 
+/** The event of a fact that happened first, or later, as what it ended names it. */
+const by = (fact: Parameters<typeof happened>[0], place: Parameters<typeof happened>[1] = {}) => ({
+  by: referenceTo(happened(fact, place)),
+});
+
+const kept = but(accountDeleted, { credentials: 'keep' });
+
 const rotated = (until: string) => but(bearerRotated, { ends: [{ generation: 1, until }] });
 
 const sorted = (set: Map<string, unknown>) => [...set].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 describe('revocations', () => {
-  it('ends a tenant by its incarnation', () =>
+  it('ends a tenant by its incarnation, and says by which event', () =>
     project(revocations)
       .given(tenantDeleted)
-      .hasOnly({ [tombstone.tenant('acme~1')]: { at: time } }));
+      .hasOnly({ [tombstone.tenant('acme~1')]: { at: time, ...by(tenantDeleted) } }));
   it('ends a user by its id, which no other user of the name has', () =>
     project(revocations)
       .given(userDeleted)
-      .hasOnly({ [tombstone.user(userDeleted.data.user_id)]: { at: time } }));
+      .hasOnly({ [tombstone.user(userDeleted.data.user_id)]: { at: time, ...by(userDeleted) } }));
   it('ends an account and what it minted', () =>
     project(revocations)
       .given(accountDeleted)
       .hasOnly({
-        [tombstone.serviceAccount('sa_1')]: { at: time },
-        [tombstone.mintedBy('sa_1')]: { at: time },
+        [tombstone.serviceAccount('sa_1')]: { at: time, ...by(accountDeleted) },
+        [tombstone.mintedBy('sa_1')]: { at: time, ...by(accountDeleted) },
       }));
   it('ends an account alone where what it minted is kept', () =>
     project(revocations)
-      .given(but(accountDeleted, { credentials: 'keep' }))
-      .hasOnly({ [tombstone.serviceAccount('sa_1')]: { at: time } }));
-  it('ends what was kept when the account is deleted again, at the time of that', () =>
+      .given(kept)
+      .hasOnly({ [tombstone.serviceAccount('sa_1')]: { at: time, ...by(kept) } }));
+  it('ends what was kept when the account is deleted again, at the time of that', () => {
+    const again = { revision: 1, time: timePlus(1) };
     project(revocations)
-      .given(
-        but(accountDeleted, { credentials: 'keep' }),
-        happened(accountDeleted, { revision: 1, time: timePlus(1) }),
-      )
+      .given(kept, happened(accountDeleted, again))
       .hasOnly({
-        [tombstone.serviceAccount('sa_1')]: { at: time },
-        [tombstone.mintedBy('sa_1')]: { at: timePlus(1) },
-      }));
-  it('ends each earlier bearer at its own time', () =>
+        [tombstone.serviceAccount('sa_1')]: { at: time, ...by(kept) },
+        [tombstone.mintedBy('sa_1')]: { at: timePlus(1), ...by(accountDeleted, again) },
+      });
+  });
+  it('ends each earlier bearer at its own time', () => {
+    const ends = [
+      { generation: 1, until: timePlus(1) },
+      { generation: 2, until: timePlus(2) },
+    ];
+    const both = but(bearerRotated, { ends });
     project(revocations)
-      .given(
-        but(bearerRotated, {
-          ends: [
-            { generation: 1, until: timePlus(1) },
-            { generation: 2, until: timePlus(2) },
-          ],
-        }),
-      )
+      .given(both)
       .hasOnly({
-        [tombstone.bearer('sa_1', 1)]: { at: timePlus(1), ahead: true },
-        [tombstone.bearer('sa_1', 2)]: { at: timePlus(2), ahead: true },
-      }));
-  it('ends a bearer without grace at once, also one whose grace lay ahead', () =>
+        [tombstone.bearer('sa_1', 1)]: { at: timePlus(1), ahead: true, ...by(both) },
+        [tombstone.bearer('sa_1', 2)]: { at: timePlus(2), ahead: true, ...by(both) },
+      });
+  });
+  it('ends a bearer without grace at once, also one whose grace lay ahead, by the event that did it', () => {
+    const later = { revision: 1, time: timePlus(60) };
     project(revocations)
-      .given(rotated(timePlus(3_600)), happened(rotated(timePlus(60)), { revision: 1, time: timePlus(60) }))
-      .hasOnly({ [tombstone.bearer('sa_1', 1)]: { at: timePlus(60) } }));
+      .given(rotated(timePlus(3_600)), happened(rotated(timePlus(60)), later))
+      .hasOnly({ [tombstone.bearer('sa_1', 1)]: { at: timePlus(60), ...by(rotated(timePlus(60)), later) } });
+  });
+  it('names the first of two events that end a thing at the same time', () =>
+    project(revocations)
+      .given(rotated(timePlus(60)), happened(rotated(timePlus(60)), { revision: 1, time: timePlus(1) }))
+      .hasOnly({
+        [tombstone.bearer('sa_1', 1)]: { at: timePlus(60), ahead: true, ...by(rotated(timePlus(60))) },
+      }));
+  it('learns which event it was where an earlier version laid the tombstone', () => {
+    const [change] = revocations.on['TenantDeleted']?.(happened(tenantDeleted)) ?? [];
+    expect(change?.to({ at: time })).to.deep.equal({ at: time, ...by(tenantDeleted) });
+  });
   it('ends a credential', () =>
     project(revocations)
       .given(credentialRevoked)
-      .hasOnly({ [tombstone.credential('cred_1')]: { at: time } }));
+      .hasOnly({ [tombstone.credential('cred_1')]: { at: time, ...by(credentialRevoked) } }));
 
   it('is the same set for any order and any repetition of the same events, and always grows', () => {
     const history = fc.array(events, { maxLength: 20 });

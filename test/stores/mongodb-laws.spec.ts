@@ -23,6 +23,7 @@ const emptyLog: EventStore = {
   append: () => Promise.reject(new Error('Nothing is appended here.')),
   readStream: async () => [],
   readAll: async () => [],
+  readAllBack: async () => [],
   head: async () => startOfLog,
   subscribe: async function* (_, signal) {
     await new Promise<void>((resolve) => {

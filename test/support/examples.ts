@@ -192,6 +192,18 @@ export const workflowDeleted: Example<'WorkflowDeleted'> = {
   data: { id: 'workflow_1', ...acme },
 };
 
+export const requestsRefused: Example<'RequestsRefused'> = {
+  type: 'RequestsRefused',
+  data: {
+    refused: 'anonymous',
+    minute: '2026-03-04T05:06:00.000Z',
+    total: 3,
+    codes: { 'authentication.missing': 2, 'authentication.invalid': 1 },
+    routes: ['/admin/v1/tenants'],
+    addresses: ['192.0.2.1'],
+  },
+};
+
 /** One fact of every type. */
 export const everyFact: readonly DomainFact[] = [
   tenantCreated,
@@ -210,6 +222,7 @@ export const everyFact: readonly DomainFact[] = [
   userSignedIn,
   operatorSignedIn,
   signedOut,
+  requestsRefused,
   agentCreated,
   agentChanged,
   agentDeleted,

@@ -21,6 +21,11 @@ const log: EventStore = {
   append: () => Promise.reject(new Error('This log is only read.')),
   readStream: async (stream) => readLog(dir).filter((event) => event.stream === stream),
   readAll: async (after, limit) => behind(after).slice(0, limit),
+  readAllBack: async (before, limit) =>
+    readLog(dir)
+      .filter(({ position }) => position < before)
+      .toReversed()
+      .slice(0, limit),
   head: async () => readLog(dir).at(-1)?.position ?? startOfLog,
   subscribe: async function* (after, signal) {
     let from = after;

@@ -21,6 +21,16 @@ export const openOwnLog = async (events: EventStore, prefix: string): Promise<Ev
     }
     return found.slice(0, limit);
   };
+  const readAllBack: EventStore['readAllBack'] = async (before, limit = readPageEventsMax) => {
+    const found: StoredEvent[] = [];
+    for (let from = before; found.length < limit;) {
+      const page = await events.readAllBack(from);
+      found.push(...page.filter((event) => isOwn(event) && event.position > base).map(bare));
+      from = page.at(-1)?.position ?? from;
+      if (page.length < readPageEventsMax || from <= base) break;
+    }
+    return found.slice(0, limit);
+  };
   async function* subscribe(after: Position, signal: AbortSignal): AsyncGenerator<StoredEvent, void> {
     for await (const event of events.subscribe(behind(after), signal)) if (isOwn(event)) yield bare(event);
   }
@@ -31,6 +41,7 @@ export const openOwnLog = async (events: EventStore, prefix: string): Promise<Ev
     },
     readStream: async (stream, from) => (await events.readStream(prefix + stream, from)).map(bare),
     readAll,
+    readAllBack,
     subscribe,
     head: async () => {
       let head = startOfLog;

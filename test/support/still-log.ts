@@ -18,6 +18,7 @@ export const createStillLog = (events: EventStore): EventStore & { readonly flow
     flow: () => flowing.abort(),
     head: async () => (flowing.signal.aborted ? events.head() : startOfLog),
     readAll: async (after, limit) => (flowing.signal.aborted ? events.readAll(after, limit) : []),
+    readAllBack: async (before, limit) => (flowing.signal.aborted ? events.readAllBack(before, limit) : []),
     subscribe: async function* (after, signal): AsyncGenerator<StoredEvent, void> {
       await Promise.race([aborted(flowing.signal), aborted(signal)]);
       if (!signal.aborted) yield* events.subscribe(after, signal);

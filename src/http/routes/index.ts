@@ -1,7 +1,10 @@
 import type { Route } from '../route.ts';
+import { accessRoutes } from './access.ts';
 import { activityRoutes } from './activity.ts';
 import { adminApiKeyRoutes, apiKeyRoutes } from './api-keys.ts';
 import { authenticateRoutes } from './authenticate.ts';
+import { diffRoutes } from './diff.ts';
+import { eventRoutes } from './events.ts';
 import { operationRoutes } from './operations.ts';
 import { resourceRoutes, unscopedRoutes } from './resources.ts';
 import { serviceAccountRoutes } from './service-accounts.ts';
@@ -17,6 +20,9 @@ export const adminRoutes: readonly Route[] = [
   ...tokenRoutes,
   ...adminApiKeyRoutes,
   ...activityRoutes,
+  ...eventRoutes,
+  ...accessRoutes,
+  ...diffRoutes,
   ...authenticateRoutes,
   ...operationRoutes,
 ];

@@ -31,8 +31,11 @@ export const createSessions = (
   const find = async (ctx: Context, of: SessionOf) => {
     const secret = sessionCookie(ctx, of);
     if (secret === undefined || !secrets.isWellFormed('ses_', secret)) return undefined;
-    const session = await findSession(reads, secrets.digest(secret), clock());
-    return session === undefined ? undefined : { secret, session };
+    const digest = secrets.digest(secret);
+    const session = await findSession(reads, digest, clock());
+    if (session === undefined) return undefined;
+    stateOf(ctx).token = secrets.fingerprint(digest);
+    return { secret, session };
   };
 
   /** The token is bound to the session, so that nobody who reads the log can try tokens out. */
@@ -59,6 +62,8 @@ export const createSessions = (
   ): Promise<void> => {
     await end(ctx, of);
     const secret = secrets.fresh('ses_');
+    // So that what is done in the session can be told to have begun with this sign-in.
+    stateOf(ctx).token = secrets.fingerprint(secret.digest);
     const outcome = await start({
       session_id: secrets.newId(),
       session_digest: secret.digest,

@@ -285,6 +285,7 @@ export const openEngine = async (options: EmbeddedOptions, path: string, fd: num
       append: queue.append,
       readStream: async (stream, from = 0) => log.readStream(stream, from),
       readAll: async (after, limit) => log.readAll(after, limit),
+      readAllBack: async (before, limit) => log.readAllBack(before, limit),
       subscribe: log.subscribe,
       head: async () => log.head(),
     },

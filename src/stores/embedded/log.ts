@@ -26,6 +26,9 @@ export const createLog = (db: Database) => {
   const ofAll = db.prepare<EventRow>(
     `SELECT ${eventColumns} FROM events WHERE position > ? ORDER BY position LIMIT ?`,
   );
+  const ofAllBack = db.prepare<EventRow>(
+    `SELECT ${eventColumns} FROM events WHERE position < ? ORDER BY position DESC LIMIT ?`,
+  );
   const last = db.prepare<{ position: number; time: string }>(
     'SELECT position, time FROM events ORDER BY position DESC LIMIT 1',
   );
@@ -38,6 +41,11 @@ export const createLog = (db: Database) => {
     reading(() => ofStream.all(stream, from, within(limit)).map(toStoredEvent));
   const readAll = (after: Position, limit = readPageEventsMax): readonly StoredEvent[] =>
     reading(() => ofAll.all(Number(after), within(limit)).map(toStoredEvent));
+  // A position with more digits than the engine counts is behind every event, whatever is lost of it here.
+  const readAllBack = (before: Position, limit = readPageEventsMax): readonly StoredEvent[] =>
+    reading(() =>
+      ofAllBack.all(Math.min(Number(before), Number.MAX_SAFE_INTEGER), within(limit)).map(toStoredEvent),
+    );
 
   /** Resolves at the next commit, or when the signal aborts or the log ends. */
   const sleep = (signal: AbortSignal): Promise<void> =>
@@ -79,6 +87,7 @@ export const createLog = (db: Database) => {
   return {
     readStream,
     readAll,
+    readAllBack,
     subscribe,
     /** The position of the last event. */
     head: (): Position => (known ??= readHead()),

@@ -80,7 +80,14 @@ export const openEventStoreDb = (options: EventStoreDbOptions): EventStoreDb => 
   };
   condition.health();
   return {
-    events: { append, readStream: log.readStream, readAll: log.readAll, subscribe, head: log.head },
+    events: {
+      append,
+      readStream: log.readStream,
+      readAll: log.readAll,
+      readAllBack: log.readAllBack,
+      subscribe,
+      head: log.head,
+    },
     health: condition.health,
     lastEventTime: async () => (await log.lastEvent())?.time,
     close: () => (closed ??= close()),

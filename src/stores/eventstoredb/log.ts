@@ -23,6 +23,11 @@ const within = (limit: number): number => Math.max(1, Math.min(limit, readPageEv
 
 const placeBehind = (after: Position): Place => (BigInt(after) === 0n ? 'start' : BigInt(after));
 
+/** The last position that the server can count to. */
+const placeMax = 2n ** 63n - 1n;
+
+const placeBefore = (before: Position): Place => (BigInt(before) > placeMax ? 'end' : BigInt(before));
+
 const commitOf = (event: ServerEvent): bigint => BigInt(positionOf(event));
 
 const refuseTooLarge = (events: readonly ServerNewEvent[]): void => {
@@ -90,26 +95,35 @@ export const createLog = (calls: Calls, ms: number) => {
     }
   };
 
-  const lastEvent = async (): Promise<StoredEvent | undefined> => {
-    let from: Place = 'end';
-    for (let count = headPageEvents; ; count = readPageEventsMax) {
-      const place: Place = from;
+  /** The events of the log from a place back; the server's own stand between them. `first` is how many are looked at first. */
+  const readBack = async (before: Place, limit: number, first: number): Promise<readonly StoredEvent[]> => {
+    const found: StoredEvent[] = [];
+    let from = before;
+    for (let count = first; ; count = readPageEventsMax) {
+      const place = from;
       const page = await calls.run('a read of the log', (client) =>
         client.readAll('backwards', place, count, ms),
       );
-      const found = page.find(isOfLog);
-      if (found !== undefined) return toStoredEvent(found);
-      const first = page.at(-1);
-      if (page.length < count || first === undefined) return undefined;
+      found.push(...page.filter(isOfLog).map(toStoredEvent));
+      const last = page.at(-1);
+      if (found.length >= limit || page.length < count || last === undefined) return found.slice(0, limit);
       // Backwards, a reading begins before its place.
-      from = commitOf(first);
+      from = commitOf(last);
     }
+  };
+
+  const lastEvent = async (): Promise<StoredEvent | undefined> => {
+    const [last] = await readBack('end', 1, headPageEvents);
+    return last;
   };
 
   return {
     append,
     readStream: (stream: string, from = 0) => readStream(stream, from, readPageEventsMax),
     readAll: (after: Position, limit = readPageEventsMax) => readAll(after, within(limit)),
+    readAllBack: async (before: Position, limit = readPageEventsMax) =>
+      // Before the start there is nothing, and to the server it would be no place.
+      BigInt(before) === 0n ? [] : readBack(placeBefore(before), within(limit), within(limit)),
     lastEvent,
     head: async (): Promise<Position> => (await lastEvent())?.position ?? startOfLog,
   };
