@@ -1,7 +1,8 @@
 import { setTimeout as passed } from 'node:timers/promises';
 import { createApp, type App, type Overrides } from './app.ts';
-import type { Command } from './cli/command.ts';
-import { BadUsage, readCommandLine, type Wish } from './cli/commands.ts';
+import { BadUsage } from './cli/command.ts';
+import { readCommandLine, type Wish } from './cli/commands.ts';
+import { createScreen } from './cli/screen.ts';
 import { BadConfig, readConfig, type Config } from './config.ts';
 import { createLog, type Log } from './log.ts';
 
@@ -99,11 +100,22 @@ const tellReady = async ({ address, port, health }: App, { logger, flush }: Log)
   flush();
 };
 
-const tell = (line: string): void => void process.stderr.write(`${line}\n`);
+/** Resolves when standard output has taken the text, so that whoever reads slowly is waited for. */
+const print = (text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+  });
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined;
 
 /** Runs a command to its end; the first signal asks it to leave things as they were, a second one ends it at once. */
-const runCommand = async ({ run }: Command, file: string, config: Config): Promise<never> => {
+const runCommand = async (
+  { command, options, names }: Extract<Wish, { kind: 'command' }>,
+  config: Config,
+): Promise<never> => {
   const abort = new AbortController();
+  const screen = createScreen(process.stderr);
   const interrupt = (): void => {
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);
@@ -111,15 +123,30 @@ const runCommand = async ({ run }: Command, file: string, config: Config): Promi
   };
   process.on('SIGINT', interrupt);
   process.on('SIGTERM', interrupt);
+  // Each write is told what became of it.
+  process.stdout.on('error', () => undefined);
   try {
-    const done = await run({ config, file, signal: abort.signal, tell });
-    process.stdout.write(`${done}\n`);
+    const { text, result, failed } = await command.run({
+      config,
+      options,
+      names,
+      signal: abort.signal,
+      screen,
+      print,
+    });
+    const isJson = options['json'] === true;
+    if (text !== undefined) await print(`${isJson ? JSON.stringify(result) : text}\n`);
+    process.exit(failed === true ? exitCodes.failed : 0);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    tell(`keyledger: ${message.replaceAll(/\s*\n\s*/g, ' ')}`);
+    // Whoever reads has seen enough, as `head` has.
+    if (codeOf(error) === 'EPIPE') process.exit(0);
+    const message = (error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, ' ');
+    screen.tell(`keyledger: ${message}`);
+    if (error instanceof BadUsage) process.exit(exitCodes.usage);
+    if (options['json'] === true)
+      await print(`${JSON.stringify({ error: message })}\n`).catch(() => undefined);
     process.exit(exitCodes.failed);
   }
-  process.exit(0);
 };
 
 /**
@@ -129,7 +156,7 @@ const runCommand = async ({ run }: Command, file: string, config: Config): Promi
 export const runProgram = async (overrides: Overrides = {}): Promise<void> => {
   const wish = readWish();
   const { config, warnings } = orUsage(() => readConfig(process.env, wish.config));
-  if (wish.kind === 'command') return runCommand(wish.command, wish.file, config);
+  if (wish.kind === 'command') return runCommand(wish, config);
   const log = createLog(config.log_level);
   const end = createEnd(log);
   process.on('uncaughtException', (error) => end.die('uncaught exception', error));

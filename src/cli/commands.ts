@@ -1,20 +1,80 @@
 import { Command as Parser, CommanderError } from 'commander';
-import type { Command } from './command.ts';
+import { backUp } from './backup.ts';
+import { checkReadModels } from './check.ts';
+import { BadUsage, type Command, type Options } from './command.ts';
+import { showEvents } from './events.ts';
 import { exportLog } from './export.ts';
 import { importLog } from './import.ts';
+import { rebuild } from './rebuild.ts';
+import { replay } from './replay.ts';
+import { restore } from './restore.ts';
 
 const commands: readonly Command[] = [
   {
+    name: 'events',
+    summary: 'show the log, also while the service runs: what happened, who did it, and never a secret',
+    options: [
+      { flags: '--type <types>', summary: 'only events of these types, separated by commas' },
+      { flags: '--stream <stream>', summary: 'only events of this stream' },
+      { flags: '--tenant <id>', summary: 'only events of this tenant, in all its lives' },
+      { flags: '--actor <actor>', summary: 'only events of this actor: admin, user:<tenant>/<username>, …' },
+      { flags: '--since <time>', summary: 'only what happened at or after this time (ISO 8601)' },
+      { flags: '--until <time>', summary: 'only what happened before this time' },
+      { flags: '--after <position>', summary: 'only what stands behind this position' },
+      { flags: '--limit <count>', summary: 'end after so many' },
+      { flags: '--follow', summary: 'go on with what comes; without --after or --since, with that alone' },
+    ],
+    run: showEvents,
+  },
+  {
+    name: 'replay',
+    summary: 'show what a thing was at each of its events, or rebuild everything into a new folder',
+    options: [
+      { flags: '--stream <stream>', summary: 'the stream of the thing' },
+      { flags: '--at-position <position>', summary: 'only as it was when the log ended there' },
+      { flags: '--into <folder>', summary: 'the folder that the log and all read models go into' },
+    ],
+    run: replay,
+  },
+  {
+    name: 'rebuild',
+    summary: 'fill read models anew from the log, by the service while it serves, or without it',
+    names: { of: 'read-model', summary: 'which ones; all where none is named' },
+    options: [
+      { flags: '--url <url>', summary: 'where the service is; else the host and port of the settings' },
+      { flags: '--offline', summary: 'do it in the data folder, which no service may have open' },
+    ],
+    run: rebuild,
+  },
+  {
+    name: 'check',
+    summary: 'hold every read model against a fresh replay of the log; the service must not run',
+    options: [],
+    run: checkReadModels,
+  },
+  {
     name: 'export',
     summary: 'write the log into a file, also while the service runs',
-    option: { flag: 'out', summary: 'the file, which must not be there yet' },
+    options: [{ flags: '--out <file>', summary: 'the file, which must not be there yet', required: true }],
     run: exportLog,
   },
   {
     name: 'import',
     summary: 'put the log of a file into an empty event store, or go on with an import that was interrupted',
-    option: { flag: 'in', summary: 'the file, as export writes it' },
+    options: [{ flags: '--in <file>', summary: 'the file, as export writes it', required: true }],
     run: importLog,
+  },
+  {
+    name: 'backup',
+    summary: 'copy the data file, also while the service runs, and verify the copy',
+    options: [{ flags: '--out <file>', summary: 'the file, which must not be there yet', required: true }],
+    run: backUp,
+  },
+  {
+    name: 'restore',
+    summary: 'verify a backup and put it into an empty data folder',
+    options: [{ flags: '--in <file>', summary: 'the file, as backup writes it', required: true }],
+    run: restore,
   },
 ];
 
@@ -24,15 +84,30 @@ export type Wish =
   | {
       readonly kind: 'command';
       readonly command: Command;
-      readonly file: string;
+      readonly options: Options;
+      readonly names: readonly string[];
       readonly config: string | undefined;
     }
   | { readonly kind: 'help'; readonly text: string };
 
-/** The command line is wrong. */
-export class BadUsage extends Error {
-  override readonly name = 'BadUsage';
-}
+const addCommand = (parser: Parser, command: Command, wished: (wish: Wish) => void): void => {
+  const sub = parser.command(command.name).summary(command.summary).description(command.summary);
+  if (command.names !== undefined) sub.argument(`[${command.names.of}...]`, command.names.summary);
+  for (const { flags, summary, required } of command.options) {
+    if (required === true) sub.requiredOption(flags, summary);
+    else sub.option(flags, summary);
+  }
+  sub.option('--json', 'say what was done as JSON on standard output');
+  sub.action(() =>
+    wished({
+      kind: 'command',
+      command,
+      options: sub.opts(),
+      names: sub.args,
+      config: parser.opts<{ config?: string }>().config,
+    }),
+  );
+};
 
 const createParser = (wished: (wish: Wish) => void): Parser => {
   const parser = new Parser('keyledger')
@@ -44,22 +119,7 @@ const createParser = (wished: (wish: Wish) => void): Parser => {
     .helpCommand(false)
     .configureHelp({ showGlobalOptions: true })
     .action(({ config }: { config?: string }) => wished({ kind: 'serve', config }));
-  for (const command of commands) {
-    const { flag, summary } = command.option;
-    parser
-      .command(command.name)
-      .summary(command.summary)
-      .description(command.summary)
-      .requiredOption(`--${flag} <file>`, summary)
-      .action((options: Record<string, string>) =>
-        wished({
-          kind: 'command',
-          command,
-          file: options[flag] ?? '',
-          config: parser.opts<{ config?: string }>().config,
-        }),
-      );
-  }
+  for (const command of commands) addCommand(parser, command, wished);
   return parser;
 };
 
@@ -77,7 +137,7 @@ export const readCommandLine = (args: readonly string[]): Wish => {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // The library speaks of arguments where somebody has mistyped a command.
-    if (error.code === 'commander.excessArguments')
+    if (error.code === 'commander.excessArguments' && !commands.some(({ name }) => name === parser.args[0]))
       throw new BadUsage(`there is no command '${parser.args[0]}'`, { cause: error });
     if (error.exitCode !== 0) throw new BadUsage(error.message.replace(/^error: /, ''), { cause: error });
   }

@@ -1,13 +1,13 @@
 import type { Config } from '../config.ts';
-import type { StoredEvent } from '../core/event.ts';
+import { startOfLog, type Position, type StoredEvent } from '../core/event.ts';
 import type { EventStore } from '../core/ports.ts';
 import { openEmbedded, openLogReader } from '../stores/embedded/index.ts';
 import { openEventStoreDb } from '../stores/eventstoredb/index.ts';
 
 /** A log to read from. */
-export type Source = Pick<EventStore, 'readAll' | 'head'> & {
+export type Source = Pick<EventStore, 'readAll' | 'readStream' | 'head'> & {
   /** How many events it has, where that is known. */
-  readonly count: number | undefined;
+  readonly count: () => number | undefined;
   readonly close: () => Promise<void>;
 };
 
@@ -26,17 +26,37 @@ export const isEmbedded = ({ event_store }: Config): boolean => event_store === 
 /** Opens the log that the settings name, beside a service that runs on it. Throws where there is none. */
 export const openSource = (config: Config): Source => {
   if (isEmbedded(config)) {
-    const { readAll, head, count, close } = openLogReader(config.data_dir);
+    const { readAll, readStream, head, count, close } = openLogReader(config.data_dir);
     return {
       readAll: async (after, limit) => readAll(after, limit),
+      readStream: async (stream, from = 0) => readStream(stream, from),
       head: async () => head(),
-      count: count(),
+      count,
       close: async () => close(),
     };
   }
   const { events, close } = openEventStoreDb({ connectionString: config.event_store });
-  return { readAll: events.readAll, head: events.head, count: undefined, close };
+  const { readAll, readStream, head } = events;
+  return { readAll, readStream, head, count: () => undefined, close };
 };
+
+/** Every event up to a position, a page at a time. Throws where the log ends before it. */
+export async function* pagesOf(
+  { readAll }: Pick<Source, 'readAll'>,
+  last: Position,
+  signal: AbortSignal,
+): AsyncGenerator<readonly StoredEvent[], void> {
+  for (let after = startOfLog; after < last;) {
+    signal.throwIfAborted();
+    const page = await readAll(after);
+    yield page.filter(({ position }) => position <= last);
+    const end = page.at(-1);
+    // Else what is missing would go unseen: the head was there when it was asked for.
+    if (end === undefined) throw new Error('The log ends before its head.');
+    after = end.position;
+  }
+  signal.throwIfAborted();
+}
 
 const openFolder = async (dir: string): Promise<Target> => {
   const { events, replicate, close } = await openEmbedded({

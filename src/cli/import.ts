@@ -1,17 +1,17 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { startOfLog, type StoredEvent } from '../core/event.ts';
-import { createCheck } from './check.ts';
-import type { Command, CommandInput } from './command.ts';
+import { createCheck } from './log-check.ts';
+import { requiredText, type Command, type CommandInput } from './command.ts';
 import { isEmbedded, openTarget, type Target } from './engines.ts';
 import { DamagedFile, readLogFile } from './log-file.ts';
-import { createProgress } from './progress.ts';
+import { withProgress as tellingProgress } from './progress.ts';
 
 /** What is written at a time: events, and characters of their data and causes. */
 const batchEventsMax = 500;
 const batchCharsMax = 4_194_304;
 
 /** The file, and what the steps share. */
-type Work = Omit<CommandInput, 'file'> & {
+type Work = CommandInput & {
   readonly file: FileHandle;
   /** How many events the file has; absent until it is counted. */
   readonly total?: number;
@@ -29,18 +29,11 @@ const differenceOf = (
   (keepsPositions && wanted.position !== found.position ? 'position' : undefined);
 
 /** Does a step over events, telling how far it is. */
-const withProgress = async <T>(
+const withProgress = <T>(
   what: string,
-  { total, tell }: Work,
+  { total, screen }: Work,
   step: (add: (events: number) => void) => Promise<T>,
-): Promise<T> => {
-  const progress = createProgress(what, total, tell);
-  try {
-    return await step(progress.add);
-  } finally {
-    progress.end();
-  }
-};
+): Promise<T> => tellingProgress({ what, total }, screen, ({ add }) => step(add));
 
 /** Reads the whole file; answers how many events it has. Throws `DamagedFile`. */
 const checkFile = (work: Work): Promise<number> =>
@@ -116,7 +109,7 @@ const write = (target: Target, work: Work): Promise<void> =>
   withProgress('importing', work, async (add) => {
     const wanted = readLogFile(work.file);
     const held = await passOver(target, work, wanted);
-    if (held > 0) work.tell(`resumed at event ${held + 1}`);
+    if (held > 0) work.screen.tell(`resumed at event ${held + 1}`);
     add(held);
     await writeRest(target, work, wanted, add);
   });
@@ -142,7 +135,8 @@ const verify = (target: Target, work: Work): Promise<number> =>
   });
 
 /** Puts the log of a file into a target that is empty, or has the beginning of it; then reads it back. */
-export const importLog: Command['run'] = async ({ file: path, ...input }) => {
+export const importLog: Command['run'] = async (input) => {
+  const path = requiredText(input.options, 'in');
   const file = await open(path, 'r');
   try {
     // Before the target is opened: a file that is refused must not have made so much as a folder.
@@ -151,7 +145,8 @@ export const importLog: Command['run'] = async ({ file: path, ...input }) => {
     const target = await openTarget(input.config);
     try {
       await write(target, work);
-      return `${await verify(target, work)} events imported and verified`;
+      const events = await verify(target, work);
+      return { text: `${events} events imported and verified`, result: { events } };
     } finally {
       await target.close();
     }

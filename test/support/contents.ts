@@ -33,12 +33,16 @@ export const readContents = (dir: string): Contents =>
     const models = db
       .prepare<{ name: string; tbl: string }>('SELECT name, tbl FROM read_models ORDER BY name')
       .all();
-    return Object.fromEntries(
+    const contents = Object.fromEntries(
       models.map(({ name, tbl }) => [
         name,
-        db.prepare<ContentsRow>(`SELECT * FROM ${tbl} ORDER BY id`).all(),
+        // The first column is what a row is found by: an id, or where the event of a list stands.
+        db.prepare<ContentsRow>(`SELECT * FROM ${tbl} ORDER BY 1`).all(),
       ]),
     );
+    // Else the driver may hold on to the file for as long as it holds on to a statement.
+    db.exec('COMMIT');
+    return contents;
   });
 
 /** One short text for each read model that is the same where its contents are. */

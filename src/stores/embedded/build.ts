@@ -23,6 +23,8 @@ export type BuildOptions = {
   readonly chunkEvents: () => number;
   /** Told after each transaction: the position the targets hold, and per target the ids it wrote. */
   readonly progress?: (checkpoint: number, written: readonly (readonly string[])[]) => void;
+  /** The connection that the log is read by; the one that is written where absent. */
+  readonly log?: Database;
 };
 
 const newTable = (db: Database, projection: Projection): string => {
@@ -46,10 +48,10 @@ const newTable = (db: Database, projection: Projection): string => {
 function* feed(
   { db, transact, decode, faults }: Writing,
   targets: readonly Target[],
-  { chunkEvents, progress }: BuildOptions,
+  { chunkEvents, progress, log = db }: BuildOptions,
   atHead: (checkpoint: number) => void,
 ): Generator<void, void> {
-  const page = db.prepare<EventRow>(
+  const page = log.prepare<EventRow>(
     `SELECT ${eventColumns} FROM events WHERE position > ? ORDER BY position LIMIT ?`,
   );
   const handled = new Set(targets.flatMap(({ projection }) => Object.keys(projection.on)));

@@ -1,11 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataFileName } from './folder.ts';
+import { startOfLog, toPosition, type Position } from '../../core/event.ts';
 import { createLog, reading } from './log.ts';
 import { insistOurs, openReading } from './schema.ts';
 
 /** The log of a data folder, for reading alone. */
-export type LogReader = Pick<ReturnType<typeof createLog>, 'readAll' | 'head'> & {
+export type LogReader = Pick<ReturnType<typeof createLog>, 'readAll' | 'readStream'> & {
+  /** The position of the last event, as it is now. */
+  readonly head: () => Position;
   /** How many events the log has; looks at all of them. */
   readonly count: () => number;
   readonly close: () => void;
@@ -24,10 +27,15 @@ export const openLogReader = (dir: string): LogReader => {
     insistOurs(db, path);
     const log = createLog(db);
     const counted = db.prepare<{ events: number }>('SELECT count(*) AS events FROM events');
+    const last = db.prepare<{ head: number | null }>('SELECT max(position) AS head FROM events');
     return {
       readAll: log.readAll,
-      /** As it was when it was first asked for: nobody tells this connection of a commit. */
-      head: log.head,
+      readStream: log.readStream,
+      // Asked each time: nobody tells this connection of a commit.
+      head: () => {
+        const head = reading(() => last.get()?.head ?? null);
+        return head === null ? startOfLog : toPosition(head);
+      },
       count: () => reading(() => counted.get()?.events ?? 0),
       close: () => db.close(),
     };

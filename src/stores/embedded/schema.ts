@@ -137,7 +137,8 @@ export const openReading = (path: string): Database => {
   return db;
 };
 
-const create = (db: Database): void => {
+/** Makes an empty database a data file of today's schema. */
+export const createDataFile = (db: Database): void => {
   db.exec(`
     BEGIN IMMEDIATE;
     ${schema}
@@ -158,6 +159,13 @@ export const insistOurs = (db: Database, path: string): void => {
     );
 };
 
+/** Throws where the file is not of this program or not of today's schema, which the service gives it at its start. */
+export const insistToday = (db: Database, path: string): void => {
+  insistOurs(db, path);
+  if (Number(pragma(db, 'user_version')) !== schemaVersion)
+    throw new Error(`${path} was written by an earlier version of this program: start the service once.`);
+};
+
 /** A file of the first schema has no past of its documents: every read model is filled anew, and has it then. */
 const raise = (db: Database): void =>
   db.exec(`
@@ -173,7 +181,7 @@ export const prepareDataFile = (path: string): void => {
   try {
     const isEmpty = db.prepare('SELECT 1 FROM sqlite_master LIMIT 1').get() === undefined;
     if (isEmpty && pragma(db, 'application_id') === '0' && pragma(db, 'user_version') === '0')
-      return create(db);
+      return createDataFile(db);
     insistOurs(db, path);
     if (Number(pragma(db, 'user_version')) < schemaVersion) raise(db);
   } finally {

@@ -25,6 +25,7 @@ export type Statement<Row> = {
   run(...values: SqlValue[]): { readonly changes: number | bigint };
   get(...values: SqlValue[]): Row | undefined;
   all(...values: SqlValue[]): Row[];
+  iterate(...values: SqlValue[]): IterableIterator<Row>;
 };
 
 /** One connection: the part of `DatabaseSync` that both drivers share and this engine uses. */
@@ -35,10 +36,20 @@ export type Database = {
   readonly isTransaction: boolean;
 };
 
-type Driver = { readonly DatabaseSync: new (path: string, options: { readOnly: boolean }) => Database };
+type BackupOptions = {
+  /** Pages that are copied at a time. */
+  readonly rate: number;
+  /** Told between two steps; the copy ends with what it throws. */
+  readonly progress: (it: { readonly totalPages: number; readonly remainingPages: number }) => void;
+};
+
+type Driver = {
+  readonly DatabaseSync: new (path: string, options: { readOnly: boolean }) => Database;
+  readonly backup: (db: Database, path: string, options: BackupOptions) => Promise<number>;
+};
 
 const isDriver = (module: unknown): module is Driver =>
-  typeof module === 'object' && module !== null && 'DatabaseSync' in module;
+  typeof module === 'object' && module !== null && 'DatabaseSync' in module && 'backup' in module;
 
 /** The module that SQLite comes from in this Node. */
 const driverName = isBuiltInFit ? 'node:sqlite' : '@photostructure/sqlite';
@@ -54,6 +65,12 @@ export const openDatabase = (
   const db = new driver.DatabaseSync(path, { readOnly });
   db.exec(`PRAGMA busy_timeout = ${waitMs}`);
   return db;
+};
+
+/** Copies a database into a file page by page, beside whoever writes it (https://sqlite.org/backup.html). */
+export const copyDatabase = async (db: Database, path: string, options: BackupOptions): Promise<void> => {
+  if (!isDriver(driver)) throw new Error(`${driverName} has no backup.`);
+  await driver.backup(db, path, options);
 };
 
 /** SQLite's primary result codes that this engine tells apart (https://sqlite.org/rescode.html). */

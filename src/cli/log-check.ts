@@ -1,0 +1,67 @@
+import { startOfLog, type StoredEvent } from '../core/event.ts';
+import { decode } from '../projections/index.ts';
+import { openDatabase } from '../stores/embedded/sqlite.ts';
+import { DamagedFile } from './log-file.ts';
+
+/** SQLite's name for a database in a file of its own that is gone when it is closed, or the process ends. */
+const temporary = '';
+
+/** What of the log so far has to be known, on disk: a log is longer than memory is wide. */
+const createSeen = () => {
+  const db = openDatabase(temporary);
+  db.exec(`
+    PRAGMA journal_mode = OFF;
+    PRAGMA synchronous = OFF;
+    CREATE TABLE ids (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+    CREATE TABLE streams (stream TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    BEGIN;
+  `);
+  const putId = db.prepare('INSERT INTO ids VALUES (?) ON CONFLICT DO NOTHING');
+  const begin = db.prepare('INSERT INTO streams VALUES (?, 0) ON CONFLICT DO NOTHING');
+  const go = db.prepare('UPDATE streams SET revision = revision + 1 WHERE stream = ? AND revision = ?');
+  return {
+    /** False where the id was there before. */
+    id: (id: string): boolean => putId.run(id).changes === 1,
+    /** False where the revision is not the stream's next one. */
+    revision: (stream: string, revision: number): boolean =>
+      (revision === 0 ? begin.run(stream) : go.run(stream, revision - 1)).changes === 1,
+    close: (): void => db.close(),
+  };
+};
+
+const isReadable = (event: StoredEvent): boolean => {
+  try {
+    decode(event);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const isPlain = (text: string): boolean => JSON.stringify(JSON.parse(text)) === text;
+
+/**
+ * Holds events against what a log is: positions that rise, revisions without gap, ids that are unique, and nothing
+ * that this program can't read. `take` throws `DamagedFile`. With `plainJson`, also JSON in another spelling than
+ * this program's own is refused, for a target that keeps the values and not the text.
+ */
+export const createCheck = ({ plainJson }: { readonly plainJson: boolean }) => {
+  const seen = createSeen();
+  let last = startOfLog;
+  return {
+    take: (event: StoredEvent): void => {
+      const { id, stream, revision, position, type, version, data, cause } = event;
+      const refuse = (why: string): DamagedFile => new DamagedFile(`event ${id} ${why}`);
+      if (position <= last) throw refuse('does not stand behind the one before it');
+      if (!Number.isSafeInteger(Number(position))) throw refuse('has a position that is too large');
+      if (!seen.id(id)) throw refuse('is there twice');
+      if (!seen.revision(stream, revision)) throw refuse(`is not the next of its stream (${revision})`);
+      // Without what the decoder says: it can quote the data.
+      if (!isReadable(event)) throw refuse(`(${type}, version ${version}) can't be read by this program`);
+      if (plainJson && !(isPlain(data) && isPlain(cause)))
+        throw refuse('has JSON text that this event store would not keep as it is');
+      last = position;
+    },
+    close: seen.close,
+  };
+};
