@@ -14,8 +14,6 @@ import { goTo, nextOf, ownForm, type Web, type WebNeeds } from './web.ts';
 /** The account that all tries of the admin token are counted under; no workspace's user has such a name. */
 const consoleAccount = 'console';
 
-const refused = 'Workspace, username or password is not right.';
-
 /** Answers a form that was refused with the form again. */
 const sendRefused = (
   ctx: Context,
@@ -49,10 +47,42 @@ const tryOnce = async <T,>(
   }
 };
 
+/** A sign-in: what is looked at, what a success does, and the form again where it was none. */
+type SignIn<T> = {
+  readonly to: 'workspace' | 'console';
+  /** What failures are counted under, beside the address. */
+  readonly account: string;
+  readonly look: () => Promise<T | undefined>;
+  readonly begin: (found: T) => Promise<void>;
+  /** Where a success leads. */
+  readonly next: string;
+  readonly again: (refusal: { readonly error?: string; readonly retryAfterSecs?: number }) => JSX.Element;
+  readonly refused: string;
+};
+
 /** Signing in to a workspace and to the console, and out of them. */
 export const createSignInPages = (web: Web, { services, throttle, adminTokens }: WebNeeds): Router => {
   const router = new Router({ strict: true, sensitive: true });
   const { sessions } = web;
+
+  const signIn = async <T,>(ctx: Context, it: SignIn<T>): Promise<void> => {
+    const { to, account, look, begin, next, again, refused } = it;
+    const result = await tryOnce(throttle, ctx, account, look);
+    if ('waitSecs' in result) {
+      const { waitSecs } = result;
+      services.count({ what: 'sign-in', to, result: 'too-many' });
+      const headers = { 'Retry-After': String(waitSecs) };
+      return sendRefused(ctx, 'sign-in.too-many', again({ retryAfterSecs: waitSecs }), headers);
+    }
+    const { found } = result;
+    services.count({ what: 'sign-in', to, result: found === undefined ? 'failed' : 'ok' });
+    if (found === undefined) {
+      const headers = { 'WWW-Authenticate': `Session realm="${to}"` };
+      return sendRefused(ctx, 'sign-in.failed', again({ error: refused }), headers);
+    }
+    await begin(found);
+    return goTo(ctx, next);
+  };
 
   router.get('/', async (ctx) => {
     const session = await sessions.findUser(ctx);
@@ -67,26 +97,15 @@ export const createSignInPages = (web: Web, { services, throttle, adminTokens }:
   router.post('/sign-in', async (ctx) => {
     const { workspace = '', username = '', password = '', next } = await ownForm(ctx);
     const back = nextOf(next, '/w/');
-    const typed = { workspace, username, next: back };
-    const result = await tryOnce(throttle, ctx, `${workspace}/${username}`, () =>
-      verifyUser(workspace, username, password, services),
-    );
-    if ('waitSecs' in result) {
-      const { waitSecs } = result;
-      services.count({ what: 'sign-in', to: 'workspace', result: 'too-many' });
-      return sendRefused(ctx, 'sign-in.too-many', <SignInPage {...typed} retryAfterSecs={waitSecs} />, {
-        'Retry-After': String(waitSecs),
-      });
-    }
-    const { found } = result;
-    services.count({ what: 'sign-in', to: 'workspace', result: found === undefined ? 'failed' : 'ok' });
-    if (found === undefined) {
-      return sendRefused(ctx, 'sign-in.failed', <SignInPage {...typed} error={refused} />, {
-        'WWW-Authenticate': 'Session realm="workspace"',
-      });
-    }
-    await sessions.beginUser(ctx, workspace, found);
-    return goTo(ctx, back !== undefined && isIn(back, workspace) ? back : workspacePath(workspace));
+    await signIn(ctx, {
+      to: 'workspace',
+      account: `${workspace}/${username}`,
+      look: () => verifyUser(workspace, username, password, services),
+      begin: (user) => sessions.beginUser(ctx, workspace, user),
+      next: back !== undefined && isIn(back, workspace) ? back : workspacePath(workspace),
+      again: (refusal) => <SignInPage workspace={workspace} username={username} next={back} {...refusal} />,
+      refused: 'Workspace, username or password is not right.',
+    });
   });
 
   router.post('/sign-out', async (ctx) => {
@@ -104,37 +123,17 @@ export const createSignInPages = (web: Web, { services, throttle, adminTokens }:
 
   router.post('/console/sign-in', async (ctx) => {
     const { token = '', next } = await ownForm(ctx);
-    const back = nextOf(next, '/console');
     if (!isConfigured) throw new RequestRefused('control-plane.not-configured', 'No admin token is set.');
-    const result = await tryOnce(throttle, ctx, consoleAccount, async () =>
-      adminTokenOf(token, adminTokens, services),
-    );
-    if ('waitSecs' in result) {
-      const { waitSecs } = result;
-      services.count({ what: 'sign-in', to: 'console', result: 'too-many' });
-      return sendRefused(
-        ctx,
-        'sign-in.too-many',
-        <ConsoleSignInPage next={back} retryAfterSecs={waitSecs} />,
-        {
-          'Retry-After': String(waitSecs),
-        },
-      );
-    }
-    const { found } = result;
-    services.count({ what: 'sign-in', to: 'console', result: found === undefined ? 'failed' : 'ok' });
-    if (found === undefined) {
-      return sendRefused(
-        ctx,
-        'sign-in.failed',
-        <ConsoleSignInPage next={back} error="The token is not right." />,
-        {
-          'WWW-Authenticate': 'Session realm="console"',
-        },
-      );
-    }
-    await sessions.beginOperator(ctx, found);
-    return goTo(ctx, back ?? '/console');
+    const back = nextOf(next, '/console');
+    await signIn(ctx, {
+      to: 'console',
+      account: consoleAccount,
+      look: async () => adminTokenOf(token, adminTokens, services),
+      begin: (known) => sessions.beginOperator(ctx, known),
+      next: back ?? '/console',
+      again: (refusal) => <ConsoleSignInPage next={back} {...refusal} />,
+      refused: 'The token is not right.',
+    });
   });
 
   router.post('/console/sign-out', async (ctx) => {
