@@ -36,6 +36,8 @@ type Kind = {
   readonly kind: ResourceKind;
   readonly noun: 'agent' | 'thread' | 'workflow';
   readonly Noun: 'Agent' | 'Thread' | 'Workflow';
+  /** With its article. */
+  readonly aNoun: string;
   readonly unknownCode: RefusalCode;
   readonly commands: ResourceCommands;
   /** What is chosen beside `description` and `metadata`; those that may be left out are optional. */
@@ -47,6 +49,7 @@ const kinds: readonly Kind[] = [
     kind: 'agents',
     noun: 'agent',
     Noun: 'Agent',
+    aNoun: 'an agent',
     unknownCode: 'agent.unknown',
     commands: agentCommands,
     own: { name: displayName },
@@ -55,6 +58,7 @@ const kinds: readonly Kind[] = [
     kind: 'threads',
     noun: 'thread',
     Noun: 'Thread',
+    aNoun: 'a thread',
     unknownCode: 'thread.unknown',
     commands: threadCommands,
     own: { title: displayName, agent_id: resourceId.optional() },
@@ -63,6 +67,7 @@ const kinds: readonly Kind[] = [
     kind: 'workflows',
     noun: 'workflow',
     Noun: 'Workflow',
+    aNoun: 'a workflow',
     unknownCode: 'workflow.unknown',
     commands: workflowCommands,
     own: { name: displayName },
@@ -106,162 +111,233 @@ const refuseUnknownAgent = async ({ agent_id }: Content, incarnation: string, { 
 /** Where a kind's operations are, and how their ids end. */
 type Place = { readonly base: string; readonly isScoped: boolean; readonly suffix: string };
 
-const operationsOf = (
-  it: Kind,
-  { shown, made, patch }: ReturnType<typeof schemasOf>,
-  { base, isScoped, suffix }: Place,
-): readonly Route[] => {
-  const { kind, noun, Noun, unknownCode, commands } = it;
+/** What the operations of a kind at a place share. */
+const sharedOf = (it: Kind, schemas: ReturnType<typeof schemasOf>, { base, isScoped, suffix }: Place) => {
+  const { kind, noun, Noun, aNoun, unknownCode, commands } = it;
   const ofWorkspace = isScoped ? { workspace_id: tenantId } : {};
-  const many = z.strictObject(ofWorkspace);
-  const one = z.strictObject({ ...ofWorkspace, id: resourceId });
-  const plural = `${Noun}s`;
-  const unknown = (id: string) => refuse(unknownCode, `There is no ${noun} ${id}.`);
   const agentRefusals: readonly RefusalCode[] = kind === 'threads' ? ['thread.agent-unknown'] : [];
-  const shared = {
-    tag: plural,
-    callers: ['api_key', 'user'],
-    ...(isScoped ? { tenantParam: 'workspace_id' as const } : {}),
-  } as const;
-  const ofOwn = isScoped ? '' : ' of the API key’s own workspace';
+  return {
+    ...schemas,
+    kind,
+    noun,
+    Noun,
+    aNoun,
+    plural: `${Noun}s`,
+    unknownCode,
+    commands,
+    base,
+    suffix,
+    many: z.strictObject(ofWorkspace),
+    one: z.strictObject({ ...ofWorkspace, id: resourceId }),
+    unknown: (id: string) => refuse(unknownCode, `There is no ${noun} ${id}.`),
+    agentRefusals,
+    shared: {
+      tag: `${Noun}s`,
+      callers: ['api_key', 'user'],
+      ...(isScoped ? { tenantParam: 'workspace_id' as const } : {}),
+    } as const,
+    ofOwn: isScoped ? '' : ' of the API key’s own workspace',
+  };
+};
 
-  return [
-    route({
-      ...shared,
-      method: 'GET',
-      path: base,
-      id: `list${plural}${suffix}`,
-      summary: `List the ${kind}${ofOwn}`,
-      keyRole: 'reader',
-      params: many,
-      query: listQuery,
-      responses: { 200: { description: 'Oldest first.', body: z.array(shown), headers: ['Link'] } },
-      refusals: [],
-    })(async ({ query, caller, url }, { reads }) => {
-      const { incarnation } = workspaceOf(caller);
-      return {
-        status: 200,
-        ...(await listAsStored(resourcesOf(reads, kind), { group: incarnation }, url, query)),
-      };
-    }),
+type Shared = ReturnType<typeof sharedOf>;
 
-    route({
-      ...shared,
-      method: 'POST',
-      path: base,
-      id: `create${Noun}${suffix}`,
-      summary: `Create a ${noun}${ofOwn}`.replace('a agent', 'an agent'),
-      keyRole: 'writer',
-      params: many,
-      query: noQuery,
-      body: made,
-      responses: { 201: { description: `The ${noun}.`, body: shown, headers: ['Location', 'ETag'] } },
-      refusals: ['resource.exists', 'resource.metadata-too-large', ...agentRefusals],
-    })(async ({ body, caller, cause, url }, services) => {
-      const { run, secrets } = services;
-      const workspace = workspaceOf(caller);
-      const content = body as Content;
-      const refused = await refuseUnknownAgent(content, workspace.incarnation, services);
-      if (refused !== undefined) return refused;
-      const id = secrets.newId(`${noun}_`);
-      const outcome = await run(commands.create, { id, ...workspace, content }, cause);
-      if (!outcome.accepted) return outcome;
-      const time = outcome.events[0]?.time ?? '';
-      const resource = {
-        id,
-        workspace_id: workspace.tenant_id,
-        ...content,
-        created_at: time,
-        updated_at: time,
-        created_by: cause.actor,
-      };
-      return {
-        status: 201,
-        headers: { Location: `${url.split('?', 1)[0]}/${id}`, ETag: etagOf(0) },
-        body: resource as never,
-      };
-    }),
+const listRoute = ({ shared, shown, kind, plural, base, suffix, many, ofOwn }: Shared): Route =>
+  route({
+    ...shared,
+    method: 'GET',
+    path: base,
+    id: `list${plural}${suffix}`,
+    summary: `List the ${kind}${ofOwn}`,
+    keyRole: 'reader',
+    params: many,
+    query: listQuery,
+    responses: { 200: { description: 'Oldest first.', body: z.array(shown), headers: ['Link'] } },
+    refusals: [],
+  })(async ({ query, caller, url }, { reads }) => {
+    const { incarnation } = workspaceOf(caller);
+    return {
+      status: 200,
+      ...(await listAsStored(resourcesOf(reads, kind), { group: incarnation }, url, query)),
+    };
+  });
 
-    route({
-      ...shared,
-      method: 'GET',
-      path: `${base}/{id}`,
-      id: `get${Noun}${suffix}`,
-      summary: `Get a ${noun}${ofOwn}`.replace('a agent', 'an agent'),
-      keyRole: 'reader',
-      conditional: 'read',
-      params: one,
-      query: noQuery,
-      responses: {
-        200: { description: `The ${noun}.`, body: shown, headers: ['ETag'] },
-        304: { description: 'The client has it already.', headers: ['ETag'] },
-      },
-      refusals: [unknownCode],
-    })(async ({ params, caller, preconditions }, { reads }) => {
-      const { id } = params as { readonly id: string };
-      const found = await findResource(reads, kind, workspaceOf(caller).incarnation, id);
-      if (found === undefined) return unknown(id);
-      const headers = { ETag: etagOf(found.revision) };
-      return hasAlready(preconditions, found.revision)
-        ? { status: 304, headers }
-        : { status: 200, headers, body: found.document as never };
-    }),
+const createRoute = ({
+  shared,
+  agentRefusals,
+  shown,
+  made,
+  noun,
+  Noun,
+  aNoun,
+  commands,
+  base,
+  suffix,
+  many,
+  ofOwn,
+}: Shared): Route =>
+  route({
+    ...shared,
+    method: 'POST',
+    path: base,
+    id: `create${Noun}${suffix}`,
+    summary: `Create ${aNoun}${ofOwn}`,
+    keyRole: 'writer',
+    params: many,
+    query: noQuery,
+    body: made,
+    responses: { 201: { description: `The ${noun}.`, body: shown, headers: ['Location', 'ETag'] } },
+    refusals: ['resource.exists', 'resource.metadata-too-large', ...agentRefusals],
+  })(async ({ body, caller, cause, url }, services) => {
+    const { run, secrets } = services;
+    const workspace = workspaceOf(caller);
+    const content = body as Content;
+    const refused = await refuseUnknownAgent(content, workspace.incarnation, services);
+    if (refused !== undefined) return refused;
+    const id = secrets.newId(`${noun}_`);
+    const outcome = await run(commands.create, { id, ...workspace, content }, cause);
+    if (!outcome.accepted) return outcome;
+    const time = outcome.events[0]?.time ?? '';
+    const resource = {
+      id,
+      workspace_id: workspace.tenant_id,
+      ...content,
+      created_at: time,
+      updated_at: time,
+      created_by: cause.actor,
+    };
+    return {
+      status: 201,
+      headers: { Location: `${url.split('?', 1)[0]}/${id}`, ETag: etagOf(0) },
+      body: resource as never,
+    };
+  });
 
-    route({
-      ...shared,
-      method: 'PATCH',
-      path: `${base}/{id}`,
-      id: `change${Noun}${suffix}`,
-      summary: `Change a ${noun}${ofOwn}`.replace('a agent', 'an agent'),
-      description:
-        'A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`. With `If-Match` only where the resource has not been changed since.',
-      keyRole: 'writer',
-      conditional: 'change',
-      params: one,
-      query: noQuery,
-      body: patch,
-      responses: { 200: { description: `The ${noun} as it is now.`, body: shown, headers: ['ETag'] } },
-      refusals: [unknownCode, 'resource.changed', 'resource.metadata-too-large', ...agentRefusals],
-    })(async ({ params, body, caller, cause, preconditions }, services) => {
-      const { run, reads } = services;
-      const { id } = params as { readonly id: string };
-      const workspace = workspaceOf(caller);
-      const refused = await refuseUnknownAgent(body, workspace.incarnation, services);
-      if (refused !== undefined) return refused;
-      const wish = {
-        id,
-        ...workspace,
-        patch: body as Content,
-        defaults,
-        if_revision: preconditions.ifRevision,
-      };
-      const outcome = await run(commands.change, wish, cause);
-      if (!outcome.accepted) return outcome;
-      // What it had before is not in the event; where somebody changed it since, tag and body are both the newer ones.
-      const found = await findResource(reads, kind, workspace.incarnation, id);
-      if (found === undefined) return unknown(id);
-      return { status: 200, headers: { ETag: etagOf(found.revision) }, body: found.document as never };
-    }),
+const getRoute = ({
+  shared,
+  shown,
+  kind,
+  noun,
+  Noun,
+  aNoun,
+  unknownCode,
+  base,
+  suffix,
+  one,
+  unknown,
+  ofOwn,
+}: Shared): Route =>
+  route({
+    ...shared,
+    method: 'GET',
+    path: `${base}/{id}`,
+    id: `get${Noun}${suffix}`,
+    summary: `Get ${aNoun}${ofOwn}`,
+    keyRole: 'reader',
+    conditional: 'read',
+    params: one,
+    query: noQuery,
+    responses: {
+      200: { description: `The ${noun}.`, body: shown, headers: ['ETag'] },
+      304: { description: 'The client has it already.', headers: ['ETag'] },
+    },
+    refusals: [unknownCode],
+  })(async ({ params, caller, preconditions }, { reads }) => {
+    const { id } = params as { readonly id: string };
+    const found = await findResource(reads, kind, workspaceOf(caller).incarnation, id);
+    if (found === undefined) return unknown(id);
+    const headers = { ETag: etagOf(found.revision) };
+    return hasAlready(preconditions, found.revision)
+      ? { status: 304, headers }
+      : { status: 200, headers, body: found.document as never };
+  });
 
-    route({
-      ...shared,
-      method: 'DELETE',
-      path: `${base}/{id}`,
-      id: `delete${Noun}${suffix}`,
-      summary: `Delete a ${noun}${ofOwn}`.replace('a agent', 'an agent'),
-      keyRole: 'writer',
-      conditional: 'change',
-      params: one,
-      query: noQuery,
-      responses: { 204: { description: 'It is gone.' } },
-      refusals: [unknownCode, 'resource.changed'],
-    })(async ({ params, caller, cause, preconditions }, { run }) => {
-      const { id } = params as { readonly id: string };
-      const wish = { id, ...workspaceOf(caller), if_revision: preconditions.ifRevision };
-      const outcome = await run(commands.delete, wish, cause);
-      return outcome.accepted ? { status: 204 } : outcome;
-    }),
-  ];
+const changeRoute = ({
+  shared,
+  agentRefusals,
+  shown,
+  patch,
+  kind,
+  noun,
+  Noun,
+  aNoun,
+  unknownCode,
+  commands,
+  base,
+  suffix,
+  one,
+  unknown,
+  ofOwn,
+}: Shared): Route =>
+  route({
+    ...shared,
+    method: 'PATCH',
+    path: `${base}/{id}`,
+    id: `change${Noun}${suffix}`,
+    summary: `Change ${aNoun}${ofOwn}`,
+    description:
+      'A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`. With `If-Match` only where the resource has not been changed since.',
+    keyRole: 'writer',
+    conditional: 'change',
+    params: one,
+    query: noQuery,
+    body: patch,
+    responses: { 200: { description: `The ${noun} as it is now.`, body: shown, headers: ['ETag'] } },
+    refusals: [unknownCode, 'resource.changed', 'resource.metadata-too-large', ...agentRefusals],
+  })(async ({ params, body, caller, cause, preconditions }, services) => {
+    const { run, reads } = services;
+    const { id } = params as { readonly id: string };
+    const workspace = workspaceOf(caller);
+    const refused = await refuseUnknownAgent(body, workspace.incarnation, services);
+    if (refused !== undefined) return refused;
+    const wish = {
+      id,
+      ...workspace,
+      patch: body as Content,
+      defaults,
+      if_revision: preconditions.ifRevision,
+    };
+    const outcome = await run(commands.change, wish, cause);
+    if (!outcome.accepted) return outcome;
+    // What it had before is not in the event; where somebody changed it since, tag and body are both the newer ones.
+    const found = await findResource(reads, kind, workspace.incarnation, id);
+    if (found === undefined) return unknown(id);
+    return { status: 200, headers: { ETag: etagOf(found.revision) }, body: found.document as never };
+  });
+
+const removeRoute = ({
+  shared,
+  Noun,
+  aNoun,
+  unknownCode,
+  commands,
+  base,
+  suffix,
+  one,
+  ofOwn,
+}: Shared): Route =>
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: `${base}/{id}`,
+    id: `delete${Noun}${suffix}`,
+    summary: `Delete ${aNoun}${ofOwn}`,
+    keyRole: 'writer',
+    conditional: 'change',
+    params: one,
+    query: noQuery,
+    responses: { 204: { description: 'It is gone.' } },
+    refusals: [unknownCode, 'resource.changed'],
+  })(async ({ params, caller, cause, preconditions }, { run }) => {
+    const { id } = params as { readonly id: string };
+    const wish = { id, ...workspaceOf(caller), if_revision: preconditions.ifRevision };
+    const outcome = await run(commands.delete, wish, cause);
+    return outcome.accepted ? { status: 204 } : outcome;
+  });
+
+const operationsOf = (it: Kind, schemas: ReturnType<typeof schemasOf>, place: Place): readonly Route[] => {
+  const shared = sharedOf(it, schemas, place);
+  return [listRoute, createRoute, getRoute, changeRoute, removeRoute].map((make) => make(shared));
 };
 
 /** The two older forms of the path of workflows, which name no workspace: they act on the API key's own. */
