@@ -1,23 +1,14 @@
 import type { JSX } from 'preact';
+import type { Act } from '../../../projections/activity.ts';
 import type { Notice } from '../layout.tsx';
 import { Actor, Code, dayText, EmptyState, Heading, instantText, Pager } from '../parts.tsx';
 import { TenantPage } from './frame.tsx';
-import { namesIn, sentences, type ActData, type Names } from './sentences.tsx';
+import { namesIn, sentences, type Names } from './sentences.tsx';
 
 const dayMs = 86_400_000;
 
-/** One event of a tenant, as the API shows it. */
-export type ActRecord = {
-  readonly id: string;
-  readonly type: string;
-  readonly time: string;
-  /** As the log names one. */
-  readonly actor: string;
-  readonly address: string | null;
-  readonly reason: string | null;
-  readonly correlation_id: string;
-  readonly data: ActData;
-};
+/** One event of a tenant, as the API shows it; its place in the log is not shown. */
+export type ActRecord = Omit<Act, 'position'>;
 
 const dayOf = (at: string): string => at.slice(0, 'yyyy-mm-dd'.length);
 

@@ -1,18 +1,11 @@
 import type { JSX } from 'preact';
-import type { Role } from '../../schemas.ts';
+import type { ServiceAccount } from '../../../projections/service-accounts.ts';
 import type { Notice } from '../layout.tsx';
 import { DataTable, EmptyState, Heading, Pager, Time, type Column } from '../parts.tsx';
 import { consolePath, ConsolePage, durationText, roleLabels, TenantPage, tenantPath } from './frame.tsx';
 
-/** A service account without its bearers. */
-export type ServiceAccountRecord = {
-  readonly id: string;
-  readonly name: string;
-  readonly tenant_id: string;
-  readonly max_role: Role;
-  readonly max_ttl_secs: number;
-  readonly created_at: string;
-};
+/** A service account as the API answers it, without its bearers. */
+export type ServiceAccountRecord = Omit<ServiceAccount, 'incarnation'>;
 
 /** Where something about a service account is. */
 export const accountPath = ({ id }: Pick<ServiceAccountRecord, 'id'>, act: 'rotate' | 'delete'): string =>
