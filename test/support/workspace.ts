@@ -2,7 +2,7 @@ import { createApiKey } from '../../src/commands/api-key.ts';
 import { createTenant } from '../../src/commands/tenant.ts';
 import { readConfig } from '../../src/config.ts';
 import { createRun, type Run } from '../../src/core/run.ts';
-import type { Clock, ReadModels } from '../../src/core/ports.ts';
+import type { Clock, EventStore, ReadModels } from '../../src/core/ports.ts';
 import { codec } from '../../src/events/index.ts';
 import { roles, type Role } from '../../src/http/schemas.ts';
 import { decode, projections } from '../../src/projections/index.ts';
@@ -22,7 +22,7 @@ export type Key = { readonly id: string; readonly key: string };
 export type Workspace = { readonly id: string } & { readonly [role in Role]: Key };
 
 /** The parts of a service that is not running yet, over the engines of its folder. */
-export type Parts = { readonly run: Run; readonly reads: ReadModels };
+export type Parts = { readonly run: Run; readonly reads: ReadModels; readonly events: EventStore };
 
 const nothing = (): void => {};
 
@@ -57,7 +57,7 @@ export const beforehand = async <T>(
       newId: () => secrets.newId(),
       observer: { decided: nothing, conflicted: nothing },
     });
-    return await work({ run, reads: stores.readModels });
+    return await work({ run, reads: stores.readModels, events: stores.events });
   } finally {
     await stores.close();
   }
