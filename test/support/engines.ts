@@ -18,6 +18,13 @@ if (!['embedded', 'log', 'servers'].includes(engines))
 /** Whether the read models of these engines keep what was; where not, asking for it is refused. */
 export const keepsPast = engines !== 'servers';
 
+/**
+ * Why a log of tens of thousands of events is left out, where it is: FerretDB looks through a collection for each document
+ * by its id, so that read models follow such a log for minutes.
+ */
+export const whyNoLongLog =
+  engines === 'servers' ? 'FerretDB takes minutes for the read models of so long a log' : undefined;
+
 const doubles = new Map<string, Promise<EventStoreDouble>>();
 let ferretDb: Promise<FerretDb> | undefined;
 

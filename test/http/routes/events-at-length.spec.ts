@@ -7,6 +7,7 @@ import { codec } from '../../../src/events/index.ts';
 import type { ServiceAccountFact } from '../../../src/events/service-account.ts';
 import { eventsScannedMax, type AuditEvent } from '../../../src/http/audit.ts';
 import { createClient, type Client } from '../../support/client.ts';
+import { whyNoLongLog } from '../../support/engines.ts';
 import { beginStream } from '../../support/event-tail.ts';
 import { cause } from '../../support/examples.ts';
 import { residentMebibytes } from '../../support/memory.ts';
@@ -69,13 +70,16 @@ const takeLines = async (answer: IncomingMessage) => {
   return { count, rest: last, isWhole: answer.complete };
 };
 
-describe(`a log of ${length} events`, function () {
+const skipped = whyNoLongLog === undefined ? '' : ` (skipped: ${whyNoLongLog})`;
+
+describe(`a log of ${length} events${skipped}`, function () {
   this.timeout(180_000);
   const dir = freshFolder();
   let program: Program;
   let client: Client;
 
-  before(async () => {
+  before(async function () {
+    if (whyNoLongLog !== undefined) this.skip();
     await beforehand(dir, async ({ events }) => {
       for (let from = 0; from < length - 1; from += appended)
         await fill(events, from, Math.min(appended, length - 1 - from));
