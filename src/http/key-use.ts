@@ -13,8 +13,8 @@ const againAfterMs = 10_000;
 
 /** Notes uses of API keys. */
 export type KeyUse = {
-  /** Notes a use beside the request, which waits for nothing. */
-  note(key: ApiKeySecret, cause: Cause): void;
+  /** Notes a use beside the request, which waits for nothing; who and how is asked for the few that are stated. */
+  note(key: ApiKeySecret, cause: () => Cause): void;
   /** Resolves when nothing is being noted any more. */
   drain(): Promise<void>;
 };
@@ -40,7 +40,7 @@ export const createKeyUse = (run: Run, clock: Clock, failed: (error: unknown) =>
       const last = stated.get(key.api_key_id);
       if (last !== undefined && atMs - last.atMs < useStatedEveryMs) return;
       stated.set(key.api_key_id, { atMs });
-      const one = state(key, cause, atMs).finally(() => running.delete(one));
+      const one = state(key, cause(), atMs).finally(() => running.delete(one));
       running.add(one);
     },
     drain: async () => {

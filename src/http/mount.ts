@@ -48,7 +48,7 @@ const authentication =
       if (caller.token !== undefined) state.token = caller.token;
       services.count({ what: 'authentication', result: 'ok' });
       if (caller.kind === 'api_key')
-        services.keyUse.note(caller.key, causeOf(ctx.req, state, actorOf(caller)));
+        services.keyUse.note(caller.key, () => causeOf(ctx.req, state, actorOf(caller)));
     } catch (error) {
       const template = templateOf(path);
       if (template !== undefined) state.route = template;

@@ -44,7 +44,7 @@ describe('noting the use of API keys', () => {
 
   it('asks once for a thousand uses of a key, and again once four minutes are over', async () => {
     const use = (): void => {
-      for (let times = 0; times < 1_000; times += 1) keyUse.note(keyOf('key_1'), cause);
+      for (let times = 0; times < 1_000; times += 1) keyUse.note(keyOf('key_1'), () => cause);
     };
     use();
     clock.pass(239_999);
@@ -57,7 +57,7 @@ describe('noting the use of API keys', () => {
     expect([runs, await findLastUse(joined.reads, 'key_1')]).to.deep.equal([2, timePlus(240_000)]);
   });
   it('tells keys apart', async () => {
-    for (const id of ['key_2', 'key_3', 'key_2']) keyUse.note(keyOf(id), cause);
+    for (const id of ['key_2', 'key_3', 'key_2']) keyUse.note(keyOf(id), () => cause);
     await keyUse.drain();
     expect(runs).to.equal(2);
     expect([
@@ -67,23 +67,23 @@ describe('noting the use of API keys', () => {
   });
   it('tells of what failed, throws nothing, and asks again with a use ten seconds later', async () => {
     isAway = true;
-    keyUse.note(keyOf('key_4'), cause);
+    keyUse.note(keyOf('key_4'), () => cause);
     await keyUse.drain();
     expect(failures).to.deep.equal([away]);
     isAway = false;
     clock.pass(9_999);
-    keyUse.note(keyOf('key_4'), cause);
+    keyUse.note(keyOf('key_4'), () => cause);
     await keyUse.drain();
     expect([runs, await findLastUse(joined.reads, 'key_4')]).to.deep.equal([1, null]);
     clock.pass(1);
-    keyUse.note(keyOf('key_4'), cause);
+    keyUse.note(keyOf('key_4'), () => cause);
     await keyUse.drain();
     expect([runs, await findLastUse(joined.reads, 'key_4')]).to.deep.equal([2, timePlus(10_000)]);
     expect(failures).to.have.length(1);
   });
   it('has nothing under way once it is drained, also where nothing was', async () => {
     await keyUse.drain();
-    keyUse.note(keyOf('key_5'), cause);
+    keyUse.note(keyOf('key_5'), () => cause);
     await keyUse.drain();
     expect(await findLastUse(joined.reads, 'key_5')).to.equal(time);
   });
