@@ -71,7 +71,7 @@ const KeyActions = ({ record }: { readonly record: ApiKeyRecord }): JSX.Element 
 const never = <span class="none">Never</span>;
 
 /** What is shown of a key in a list, but for what can be done with it. */
-export const apiKeyColumns = (nowMs: number): readonly Column<ApiKeyRecord>[] => [
+const columnsAt = (nowMs: number): readonly Column<ApiKeyRecord>[] => [
   { header: 'Name', cell: ({ name }) => name },
   { header: 'Key', cell: ({ prefix }) => <code class="prefix">{prefix}…</code> },
   { header: 'Status', cell: ({ status }) => <Status status={status} /> },
@@ -94,6 +94,25 @@ const actions: Column<ApiKeyRecord> = {
   hideHeader: true,
   cell: (record) => <KeyActions record={record} />,
 };
+
+/** One page of a list of API keys, those that no longer work faded; `actions` is the last column. */
+export const ApiKeyTable = (props: {
+  readonly keys: readonly ApiKeyRecord[];
+  readonly actions: Column<ApiKeyRecord>;
+  readonly nextHref?: string | undefined;
+  readonly nowMs: number;
+}): JSX.Element => (
+  <>
+    <DataTable
+      id="keys"
+      caption="API keys"
+      columns={[...columnsAt(props.nowMs), props.actions]}
+      rows={props.keys}
+      isFaded={({ status }) => status !== 'active'}
+    />
+    <Pager nextHref={props.nextHref} />
+  </>
+);
 
 /** One page of the list. */
 export type ApiKeysPageProps = {
@@ -131,16 +150,7 @@ export const ApiKeysPage = (props: ApiKeysPageProps): JSX.Element => {
           <p>{create}</p>
         </EmptyState>
       ) : (
-        <>
-          <DataTable
-            id="keys"
-            caption="API keys"
-            columns={[...apiKeyColumns(props.nowMs), actions]}
-            rows={props.keys}
-            isFaded={({ status }) => status !== 'active'}
-          />
-          <Pager nextHref={props.nextHref} />
-        </>
+        <ApiKeyTable keys={props.keys} actions={actions} nextHref={props.nextHref} nowMs={props.nowMs} />
       )}
     </Layout>
   );

@@ -1,12 +1,7 @@
-import type { ApiKeyRecord } from '../pages/api-keys.tsx';
 import type { ActRecord } from '../pages/console/activity.tsx';
-import type { ServiceAccountRecord } from '../pages/console/service-accounts.tsx';
 import { RequestRefused, statusOfCode } from '../problem.ts';
 import type { Answered } from './operations.ts';
 import type { Visit } from './web.ts';
-
-/** How many of the newest API keys of a tenant an activity page knows by name. */
-const namedKeysMax = 200;
 
 /** What was answered, or undefined where there is no such thing. */
 export const ifThere = async <T>(answer: Promise<Answered<T>>): Promise<T | undefined> => {
@@ -18,18 +13,20 @@ export const ifThere = async <T>(answer: Promise<Answered<T>>): Promise<T | unde
   }
 };
 
-/** What these service accounts are called, as far as they are still there. */
-export const accountNames = async (
-  { call }: Visit,
+type Named = { readonly id: string; readonly name: string };
+
+/** What things are called, as far as they are still there. */
+const namesOf = async (
   ids: Iterable<string>,
+  ask: (id: string) => Promise<Answered<Named>>,
 ): Promise<ReadonlyMap<string, string>> => {
-  const found = await Promise.all(
-    [...new Set(ids)].map((id) =>
-      ifThere(call<ServiceAccountRecord>('getServiceAccount', { params: { id } })),
-    ),
-  );
-  return new Map(found.flatMap((account) => (account === undefined ? [] : [[account.id, account.name]])));
+  const found = await Promise.all([...new Set(ids)].map((id) => ifThere(ask(id))));
+  return new Map(found.flatMap((one) => (one === undefined ? [] : [[one.id, one.name]])));
 };
+
+/** What these service accounts are called, as far as they are still there. */
+export const accountNames = ({ call }: Visit, ids: Iterable<string>): Promise<ReadonlyMap<string, string>> =>
+  namesOf(ids, (id) => call<Named>('getServiceAccount', { params: { id } }));
 
 const idsOf = (acts: readonly ActRecord[], kind: 'service_account' | 'api_key'): readonly string[] =>
   acts.flatMap(({ actor, data }) => {
@@ -37,14 +34,6 @@ const idsOf = (acts: readonly ActRecord[], kind: 'service_account' | 'api_key'):
     const named = typeof id === 'string' ? [id] : [];
     return actor.startsWith(`${kind}:`) ? [...named, actor.slice(kind.length + 1)] : named;
   });
-
-const keyNames = async ({ call }: Visit, tenant: string): Promise<ReadonlyMap<string, string>> => {
-  const query = { limit: String(namedKeysMax), order: 'desc' };
-  const keys = await ifThere(
-    call<readonly ApiKeyRecord[]>('listTenantApiKeys', { params: { id: tenant }, query }),
-  );
-  return new Map((keys ?? []).map(({ id, name }) => [id, name]));
-};
 
 /** What the service accounts and API keys are called that acts name by their ids. */
 export const namesFor = async (
@@ -54,7 +43,9 @@ export const namesFor = async (
 ): Promise<ReadonlyMap<string, string>> => {
   const [accounts, keys] = await Promise.all([
     accountNames(visit, idsOf(acts, 'service_account')),
-    idsOf(acts, 'api_key').length === 0 ? new Map<string, string>() : keyNames(visit, tenant),
+    namesOf(idsOf(acts, 'api_key'), (key_id) =>
+      visit.call<Named>('getTenantApiKey', { params: { id: tenant, key_id } }),
+    ),
   ]);
   return new Map([...accounts, ...keys]);
 };

@@ -1,16 +1,7 @@
 import type { JSX } from 'preact';
-import { apiKeyColumns, ApiKeyFacts, type ApiKeyRecord } from '../api-keys.tsx';
+import { ApiKeyFacts, ApiKeyTable, type ApiKeyRecord } from '../api-keys.tsx';
 import type { Notice } from '../layout.tsx';
-import {
-  Confirm,
-  DataTable,
-  EmptyState,
-  ErrorSummary,
-  Heading,
-  Pager,
-  type Column,
-  type FieldError,
-} from '../parts.tsx';
+import { Confirm, EmptyState, ErrorSummary, Heading, type Column, type FieldError } from '../parts.tsx';
 import { TenantPage, tenantPath } from './frame.tsx';
 
 /** One page of the list. */
@@ -54,16 +45,7 @@ export const TenantApiKeysPage = (props: TenantApiKeysPageProps): JSX.Element =>
         </p>
       </EmptyState>
     ) : (
-      <>
-        <DataTable
-          id="keys"
-          caption="API keys"
-          columns={[...apiKeyColumns(props.nowMs), actions]}
-          rows={props.keys}
-          isFaded={({ status }) => status !== 'active'}
-        />
-        <Pager nextHref={props.nextHref} />
-      </>
+      <ApiKeyTable keys={props.keys} actions={actions} nextHref={props.nextHref} nowMs={props.nowMs} />
     )}
   </TenantPage>
 );
