@@ -12,6 +12,7 @@ import { createRun, type Run } from '../src/core/run.ts';
 import { codec } from '../src/events/index.ts';
 import { createSecrets } from '../src/secrets/tokens.ts';
 import { tenant, workspace, type Credential } from './sides/requests.ts';
+import { link } from '../src/proofs/event-hash.ts';
 
 /** How many mints are in flight: enough to fill the engine's transactions. */
 const lanes = 512;
@@ -87,7 +88,7 @@ type Engine = { readonly events: EventStore; readonly readModels: Pick<ReadModel
 
 const runOn = (engine: Engine): Run => {
   const observer = { decided: () => undefined, conflicted: () => undefined };
-  return createRun({ ...engine, codec, clock, newId: v7, observer });
+  return createRun({ ...engine, link, codec, clock, newId: v7, observer });
 };
 
 /** Fills a store with a tenant and its credentials by the service's own commands; answers some of these, spread over all. */

@@ -37,6 +37,7 @@ import { decode, projections } from './projections/index.ts';
 import { createPasswords } from './secrets/passwords.ts';
 import { createSecrets } from './secrets/tokens.ts';
 import { openStores as openEngines, type Observe, type Stores } from './stores/index.ts';
+import { link } from './proofs/event-hash.ts';
 
 /** How long the stores are given to come to rest before the process ends in an error, in milliseconds. */
 const haltMsMax = 500;
@@ -143,6 +144,7 @@ const joinServices = async (
   const run = createRun({
     events,
     readModels,
+    link,
     codec,
     clock,
     newId: () => secrets.newId(),

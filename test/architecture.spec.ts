@@ -22,6 +22,7 @@ const rules: Readonly<Record<string, Rule>> = {
   http: { ours: ['core', 'commands', 'projections', 'refusals.ts'], packages: /./ },
   stores: { ours: ['core'], packages: /./ },
   secrets: { ours: ['core'], packages: /./ },
+  proofs: { ours: ['core', 'events'], packages: /^node:crypto$/ },
   'refusals.ts': { ours: [], packages: none },
 };
 

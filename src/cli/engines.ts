@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { startOfLog, type Position, type StoredEvent } from '../core/event.ts';
+import { linksOf, startOfLog, type Position, type StoredEvent } from '../core/event.ts';
 import type { EventStore } from '../core/ports.ts';
 import { openEmbedded, openLogReader } from '../stores/embedded/index.ts';
 import { openEventStoreDb } from '../stores/eventstoredb/index.ts';
@@ -75,12 +75,12 @@ const openFolder = async (dir: string): Promise<Target> => {
 const openServer = (connectionString: string): Target => {
   const { events, close } = openEventStoreDb({ connectionString });
   const write: Target['write'] = async (page) => {
-    for (const { stream, revision, ...event } of page) {
-      const { id, type, version, time, data, cause } = event;
+    for (const event of page) {
+      const { stream, revision, id, type, version, time, data, cause } = event;
       const { appended } = await events.append({
         stream,
         expected: revision === 0 ? 'none' : revision - 1,
-        events: [{ id, type, version, time, data, cause }],
+        events: [{ id, type, version, time, data, cause, ...linksOf(event) }],
       });
       if (!appended)
         throw new Error(

@@ -17,7 +17,18 @@ type Work = CommandInput & {
   readonly total?: number;
 };
 
-const members = ['id', 'stream', 'revision', 'type', 'version', 'time', 'data', 'cause'] as const;
+const members = [
+  'id',
+  'stream',
+  'revision',
+  'type',
+  'version',
+  'time',
+  'data',
+  'cause',
+  'hash',
+  'previous',
+] as const;
 
 /** The first member in which two events differ; absent where they are the same. */
 const differenceOf = (

@@ -45,6 +45,26 @@ export type NewEvent = {
   readonly time: string;
   readonly data: string;
   readonly cause: string;
+} & Links;
+
+/** What holds an event to the one before it in its stream: SHA-256, base64. */
+export type Links = {
+  /** Covers all that the event says, its place in its stream, and `previous`. Absent on events from before there was one. */
+  readonly hash?: string;
+  /** The hash of the event before it in its stream; absent on the first. */
+  readonly previous?: string;
+};
+
+/** The links among other members, where they are there. */
+export const linksOf = ({
+  hash,
+  previous,
+}: {
+  readonly hash?: string | null | undefined;
+  readonly previous?: string | null | undefined;
+}): Links => {
+  if (hash === null || hash === undefined) return {};
+  return previous === null || previous === undefined ? { hash } : { hash, previous };
 };
 
 /** An event as the log holds it. */
@@ -68,7 +88,7 @@ export type RecordedEvent<F extends Fact = Fact> = F extends Fact
       readonly position: Position;
       readonly time: string;
       readonly cause: Cause;
-    }
+    } & Links
   : never;
 
 /** Translates between facts and stored events. `decode` throws on bytes that no version of the type explains. */

@@ -1,7 +1,7 @@
 import { evolve, type Command, type Outcome } from './command.ts';
 import type { Cause, Codec, Fact, RecordedEvent, StoredEvent } from './event.ts';
 import type { Faults } from './faults.ts';
-import { readPageEventsMax, type Clock, type EventStore, type ReadModels } from './ports.ts';
+import { readPageEventsMax, type Append, type Clock, type EventStore, type ReadModels } from './ports.ts';
 
 /** How often a lost race is decided again before the caller is told that the thing is too busy. */
 export const attemptsMax = 8;
@@ -18,8 +18,12 @@ export type RunObserver = {
   conflicted(command: string): void;
 };
 
+/** Gives each event of an append its hash, which holds it to the one before it: `last` is where the stream ends now. */
+export type Link = (append: Append, last: StoredEvent | undefined) => Append;
+
 type Needs = {
-  readonly events: EventStore;
+  readonly events: Pick<EventStore, 'append' | 'readStream'>;
+  readonly link: Link;
   readonly readModels: Pick<ReadModels, 'settle'>;
   readonly codec: Codec;
   readonly clock: Clock;
@@ -45,7 +49,7 @@ export type Run = <W, S, F extends Fact, C extends string>(
  * then throws `TooManyConflicts`; an engine that is away throws `StoreUnavailable`.
  */
 export const createRun = (needs: Needs): Run => {
-  const { events, readModels, codec, clock, newId, observer, faults } = needs;
+  const { events, link, readModels, codec, clock, newId, observer, faults } = needs;
 
   const load = async (stream: string): Promise<readonly StoredEvent[]> => {
     const all: StoredEvent[] = [];
@@ -76,11 +80,8 @@ export const createRun = (needs: Needs): Run => {
     const fresh = decision.facts.map((fact) => codec.encode(fact, { id: newId(), time, cause }));
     faults?.('before-append');
     const last = past.at(-1);
-    const result = await events.append({
-      stream: command.stream(wish),
-      expected: last === undefined ? 'none' : last.revision,
-      events: fresh,
-    });
+    const expected = last === undefined ? 'none' : last.revision;
+    const result = await events.append(link({ stream: command.stream(wish), expected, events: fresh }, last));
     if (!result.appended) return 'conflict';
     await readModels.settle(past.length === 0 ? result.events : [...past, ...result.events]);
     const recorded = result.events.map((stored, at) => ({

@@ -46,6 +46,8 @@ export type AuditEvent = {
   readonly correlation_id: string;
   readonly causation_id: string | null;
   readonly token: string | null;
+  readonly hash: string | null;
+  readonly previous_hash: string | null;
   readonly data: Readonly<Record<string, unknown>>;
 };
 
@@ -67,7 +69,8 @@ type OfTenant = RecordedEvent<{ readonly type: string; readonly data: { readonly
 
 /** The event as it is shown. */
 export const shown = (event: RecordedEvent): AuditEvent => {
-  const { id, position, stream, revision, type, version, time, cause, data }: OfTenant = event;
+  const { id, position, stream, revision, type, version, time, cause, data, hash, previous }: OfTenant =
+    event;
   return {
     id,
     position,
@@ -84,6 +87,8 @@ export const shown = (event: RecordedEvent): AuditEvent => {
     correlation_id: cause.correlation_id,
     causation_id: cause.causation_id,
     token: cause.token ?? null,
+    hash: hash ?? null,
+    previous_hash: previous ?? null,
     data: withoutSecrets({ type, data }),
   };
 };

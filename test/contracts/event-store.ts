@@ -59,6 +59,25 @@ export const eventStoreContract = ({ name, open: openStore }: EventStoreUnderTes
         expect((await events.readStream(stream))[0]?.data).to.equal(data);
       });
 
+      it('keeps the links of an event, and tells where there are none', async () => {
+        const links = [{ hash: 'A' }, { hash: 'B', previous: 'A' }, {}];
+        const linked = links.map((its) => ({ ...tally('Opened', {}), ...its }));
+        const result = await events.append({ stream, expected: 'none', events: linked });
+        expect(result).to.have.property('appended', true);
+        for (const found of [
+          await events.readStream(stream),
+          await events.readAll(startOfLog),
+          await take(events, startOfLog, 3),
+        ])
+          expect(found).to.deep.equal('events' in result ? result.events : []);
+        const found = await events.readStream(stream);
+        expect(found.map(({ hash, previous }) => [hash, previous])).to.deep.equal([
+          ['A', undefined],
+          ['B', 'A'],
+          [undefined, undefined],
+        ]);
+      });
+
       it('appends where the stream ends at the expected revision', async () => {
         await events.append(open(stream));
         expect(await events.append(count(stream, 0))).to.have.property('appended', true);

@@ -8,6 +8,7 @@ import { createSecrets } from '../../src/secrets/tokens.ts';
 import { openEmbedded, type EmbeddedEngine } from '../../src/stores/embedded/index.ts';
 import { cause } from './examples.ts';
 import { freshFolder, removeFolder } from './program.ts';
+import { link } from '../../src/proofs/event-hash.ts';
 
 /** The service's own read models, as an engine's thread loads them. */
 export const projectionsModule = new URL('../../src/projections/index.js', import.meta.url).href;
@@ -58,6 +59,7 @@ export const openJoined = async (options: JoinedOptions = {}): Promise<Joined> =
         await engine.readModels.settle(events);
       },
     },
+    link,
     codec,
     clock: options.clock ?? Date.now,
     newId: () => secrets.newId(),

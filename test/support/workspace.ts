@@ -14,6 +14,7 @@ import { cause } from './examples.ts';
 import { projectionsModule } from './joined.ts';
 import { freshFolder, removeFolder, startProgram, type Program } from './program.ts';
 import { until } from './waiting.ts';
+import { link } from '../../src/proofs/event-hash.ts';
 
 /** An API key as it was given out. */
 export type Key = { readonly id: string; readonly key: string };
@@ -52,6 +53,7 @@ export const beforehand = async <T>(
     const run = createRun({
       events: stores.events,
       readModels: stores.readModels,
+      link,
       codec,
       clock,
       newId: () => secrets.newId(),

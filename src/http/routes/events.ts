@@ -32,6 +32,10 @@ const auditEvent = z
     token: nullable(
       'The fingerprint of the token, key or session that was used: it tells them apart and gives none away. Earlier events have none.',
     ),
+    hash: nullable(
+      'SHA-256 in base64 over all that the event says, its secrets too. Earlier events have none.',
+    ),
+    previous_hash: nullable('The hash of the event before it in its stream.'),
     data: z.record(z.string(), z.unknown()).meta({ description: 'What happened, without secrets.' }),
   })
   .meta({ id: 'Event', description: 'One event of the log.' });

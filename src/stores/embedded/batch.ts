@@ -1,7 +1,14 @@
 import type { Faults } from '../../core/faults.ts';
 import type { RecordedEvent, StoredEvent } from '../../core/event.ts';
-import { eventColumns, toStoredEvent, type EventRow } from './event-row.ts';
-import { outcome, toWireError, wireEventValues, type WireAppends, type WireError } from './protocol.ts';
+import { insertEvent, toRowValues, toStoredEvent, type EventRow } from './event-row.ts';
+import {
+  absent,
+  outcome,
+  toWireError,
+  wireEventValues,
+  type WireAppends,
+  type WireError,
+} from './protocol.ts';
 import type { Database } from './sqlite.ts';
 import type { Target } from './target.ts';
 import { Unwritable, type Transact } from './transaction.ts';
@@ -25,6 +32,10 @@ type BatchResult = {
 
 type WireAppend = { readonly stream: string; readonly expected: number; readonly rows: readonly EventRow[] };
 
+/** A text that is not always there. */
+const textAt = (wire: WireAppends, at: number): string | null =>
+  wire[at] === absent ? null : String(wire[at]);
+
 const eventAt = (wire: WireAppends, at: number, stream: string, revision: number): EventRow => ({
   position: 0,
   stream,
@@ -35,6 +46,8 @@ const eventAt = (wire: WireAppends, at: number, stream: string, revision: number
   time: String(wire[at + 3]),
   data: String(wire[at + 4]),
   cause: String(wire[at + 5]),
+  hash: textAt(wire, at + 6),
+  previous: textAt(wire, at + 7),
 });
 
 const readWire = (wire: WireAppends): WireAppend[] => {
@@ -57,14 +70,9 @@ type Head = { position: number };
 
 /** The function that inserts an event; it answers false where the stream has one at this revision already. */
 const createPut = (db: Database) => {
-  const insert = db.prepare(
-    `INSERT INTO events (${eventColumns})
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream, revision) DO NOTHING`,
-  );
-  return (event: Omit<EventRow, 'position'>, position: number): boolean => {
-    const { stream, revision, id, type, version, time, data, cause } = event;
-    return insert.run(position, stream, revision, id, type, version, time, data, cause).changes === 1;
-  };
+  const insert = db.prepare(`${insertEvent} ON CONFLICT (stream, revision) DO NOTHING`);
+  return (event: Parameters<typeof toRowValues>[0], position: number): boolean =>
+    insert.run(...toRowValues(event, position)).changes === 1;
 };
 
 /** The function that writes one append into the open transaction and answers its outcome and value. */
@@ -89,13 +97,14 @@ const createAppending = ({ db, decode, faults, live }: Writing, head: Head) => {
     const first = head.position + 1;
     for (const [n, row] of rows.entries()) {
       const position = first + n;
-      if (!put(row, position)) {
+      const stored = toStoredEvent({ ...row, position });
+      if (!put(stored, position)) {
         if (n === 0) return miss(append);
         throw new Error(`Stream ${stream} has an event ahead of its end.`);
       }
       head.position = position;
       if (!handled.has(row.type)) continue;
-      const event = decode(toStoredEvent({ ...row, position }));
+      const event = decode(stored);
       for (const target of live) target.take(event, position);
     }
     return [outcome.appended, first];

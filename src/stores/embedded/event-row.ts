@@ -1,10 +1,15 @@
-import { toPosition, type StoredEvent } from '../../core/event.ts';
+import { linksOf, toPosition, type Links, type StoredEvent } from '../../core/event.ts';
 
 /** An event as its table holds it. */
-export type EventRow = Omit<StoredEvent, 'position'> & { readonly position: number };
+export type EventRow = Omit<StoredEvent, 'position' | keyof Links> & {
+  readonly position: number;
+  readonly hash: string | null;
+  readonly previous: string | null;
+};
 
 /** The columns of an `EventRow`. */
-export const eventColumns = 'position, stream, revision, id, type, version, time, data, cause';
+export const eventColumns =
+  'position, stream, revision, id, type, version, time, data, cause, hash, previous';
 
 /** The event that the row holds. */
 export const toStoredEvent = (row: EventRow): StoredEvent => ({
@@ -17,4 +22,15 @@ export const toStoredEvent = (row: EventRow): StoredEvent => ({
   stream: row.stream,
   revision: row.revision,
   position: toPosition(row.position),
+  ...linksOf(row),
 });
+
+/** The event as its table takes it, in the order of the columns. */
+export const toRowValues = (
+  { stream, revision, id, type, version, time, data, cause, hash, previous }: Omit<StoredEvent, 'position'>,
+  position: number,
+) =>
+  [position, stream, revision, id, type, version, time, data, cause, hash ?? null, previous ?? null] as const;
+
+/** The statement that puts an event at its place. */
+export const insertEvent = `INSERT INTO events (${eventColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;

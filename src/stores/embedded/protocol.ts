@@ -3,19 +3,22 @@ import type { Append } from '../../core/ports.ts';
 
 /**
  * Appends on their way to the writer, as one flat array of strings and numbers: per append the stream, the
- * expected revision (-1: none) and the number of events, then six values per event. Cloning it from thread to
+ * expected revision (-1: none) and the number of events, then eight values per event. Cloning it from thread to
  * thread costs a fraction of cloning objects, whose keys travel each time.
  */
 export type WireAppends = readonly (string | number)[];
 
 /** How many values one event takes on the wire. */
-export const wireEventValues = 6;
+export const wireEventValues = 8;
+
+/** What stands on the wire for a text that an event does not have. */
+export const absent = 0;
 
 /** Writes one append behind those already on the wire. */
 export const putAppend = (wire: (string | number)[], { stream, expected, events }: Append): void => {
   wire.push(stream, expected === 'none' ? -1 : expected, events.length);
-  for (const { id, type, version, time, data, cause } of events)
-    wire.push(id, type, version, time, data, cause);
+  for (const { id, type, version, time, data, cause, hash = absent, previous = absent } of events)
+    wire.push(id, type, version, time, data, cause, hash, previous);
 };
 
 /** What became of one append: two numbers on the wire, this one and its value. */

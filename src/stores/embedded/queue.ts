@@ -1,4 +1,4 @@
-import { toPosition, type StoredEvent } from '../../core/event.ts';
+import { linksOf, toPosition, type StoredEvent } from '../../core/event.ts';
 import { StoreUnavailable, type Append, type AppendResult } from '../../core/ports.ts';
 import { fromWireError, outcome, putAppend, type BatchReply, type WireAppends } from './protocol.ts';
 
@@ -26,7 +26,7 @@ export type QueueInput = {
 /** The append's events as the log now holds them. */
 const stored = ({ stream, expected, events }: Append, position: number): readonly StoredEvent[] => {
   const first = expected === 'none' ? 0 : expected + 1;
-  return events.map(({ id, type, version, time, data, cause }, n) => ({
+  return events.map(({ id, type, version, time, data, cause, ...links }, n) => ({
     id,
     type,
     version,
@@ -36,6 +36,7 @@ const stored = ({ stream, expected, events }: Append, position: number): readonl
     stream,
     revision: first + n,
     position: toPosition(position + n),
+    ...linksOf(links),
   }));
 };
 

@@ -4,7 +4,7 @@ import { openDatabase, type Database } from './sqlite.ts';
 const applicationId = 0x4b_4c_44_47;
 
 /** Raised with every change of the tables below. */
-const schemaVersion = 2;
+const schemaVersion = 3;
 
 /** Page cache of the writing connection, in KiB. */
 const writerCacheKib = 32_768;
@@ -39,7 +39,9 @@ const schema = `
     version INTEGER NOT NULL,
     time TEXT NOT NULL,
     data TEXT NOT NULL,
-    cause TEXT NOT NULL
+    cause TEXT NOT NULL,
+    hash TEXT,
+    previous TEXT
   ) STRICT;
   CREATE UNIQUE INDEX events_by_stream ON events (stream, revision);
   CREATE TABLE read_models (
@@ -166,11 +168,22 @@ export const insistToday = (db: Database, path: string): void => {
     throw new Error(`${path} was written by an earlier version of this program: start the service once.`);
 };
 
-/** A file of the first schema has no past of its documents: every read model is filled anew, and has it then. */
-const raise = (db: Database): void =>
+/** What makes a file of a schema one of the next. */
+const steps: Readonly<Record<number, string>> = {
+  // It has no past of its documents: every read model is filled anew, and has it then.
+  1: 'DELETE FROM read_models;',
+  // Its events have no hash, and get none: what was written is not touched.
+  2: 'ALTER TABLE events ADD COLUMN hash TEXT; ALTER TABLE events ADD COLUMN previous TEXT;',
+};
+
+/** All steps from the file's schema to today's, or none. */
+const raise = (db: Database, from: number): void =>
   db.exec(`
     BEGIN IMMEDIATE;
-    DELETE FROM read_models;
+    ${Object.entries(steps)
+      .filter(([version]) => Number(version) >= from)
+      .map(([, step]) => step)
+      .join('\n')}
     PRAGMA user_version = ${schemaVersion};
     COMMIT;
   `);
@@ -183,7 +196,8 @@ export const prepareDataFile = (path: string): void => {
     if (isEmpty && pragma(db, 'application_id') === '0' && pragma(db, 'user_version') === '0')
       return createDataFile(db);
     insistOurs(db, path);
-    if (Number(pragma(db, 'user_version')) < schemaVersion) raise(db);
+    const version = Number(pragma(db, 'user_version'));
+    if (version < schemaVersion) raise(db, version);
   } finally {
     db.close();
   }

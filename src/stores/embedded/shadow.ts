@@ -1,7 +1,7 @@
 import type { RecordedEvent, StoredEvent } from '../../core/event.ts';
 import type { Projection } from '../../core/projection.ts';
 import { build } from './build.ts';
-import { eventColumns } from './event-row.ts';
+import { insertEvent, toRowValues } from './event-row.ts';
 import { createDataFile } from './schema.ts';
 import { openDatabase, type Database } from './sqlite.ts';
 import { createTransact } from './transaction.ts';
@@ -36,14 +36,13 @@ export const openShadow = (path = temporary) => {
   `);
   createDataFile(db);
   const transact = createTransact(db);
-  const put = db.prepare(`INSERT INTO events (${eventColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const put = db.prepare(insertEvent);
   return {
     db,
     /** Takes events at their positions, behind those that are here. */
     take: (events: readonly StoredEvent[]): void =>
       transact(() => {
-        for (const { position, stream, revision, id, type, version, time, data, cause } of events)
-          put.run(Number(position), stream, revision, id, type, version, time, data, cause);
+        for (const event of events) put.run(...toRowValues(event, Number(event.position)));
       }),
     /** Fills every read model from the log, one transaction a step; answers how many events each took, at most. */
     *replay({ projections, decode, log = db }: ReplayInput): Generator<number, void> {

@@ -1,4 +1,11 @@
-import { toPosition, type NewEvent, type Position, type StoredEvent } from '../../core/event.ts';
+import {
+  linksOf,
+  toPosition,
+  type Links,
+  type NewEvent,
+  type Position,
+  type StoredEvent,
+} from '../../core/event.ts';
 
 /** An event on its way to the server: data and metadata are JSON texts, so that the server's own tools show them. */
 export type ServerNewEvent = {
@@ -21,7 +28,7 @@ export type ServerEvent = {
 };
 
 /** What an event's metadata holds: all of the envelope that the server has no place of its own for. */
-type Envelope = { readonly version: number; readonly time: string; readonly cause: object };
+type Envelope = { readonly version: number; readonly time: string; readonly cause: object } & Links;
 
 const refuseUnreadable = (text: string): string => {
   JSON.parse(text);
@@ -29,22 +36,33 @@ const refuseUnreadable = (text: string): string => {
 };
 
 /** Throws `SyntaxError` where data or cause is no JSON: the server would store it so that nobody can read it. */
-export const toServerEvent = ({ id, type, version, time, data, cause }: NewEvent): ServerNewEvent => ({
-  id,
-  type,
-  data: refuseUnreadable(data),
-  metadata: `{"version":${version},"time":${JSON.stringify(time)},"cause":${refuseUnreadable(cause)}}`,
-});
+export const toServerEvent = (event: NewEvent): ServerNewEvent => {
+  const { id, type, version, time, data, cause } = event;
+  const links = Object.entries(linksOf(event)).map(([name, link]) => `,"${name}":${JSON.stringify(link)}`);
+  return {
+    id,
+    type,
+    data: refuseUnreadable(data),
+    metadata: `{"version":${version},"time":${JSON.stringify(time)},"cause":${refuseUnreadable(cause)}${links.join('')}}`,
+  };
+};
 
 /** What an event counts against the server's limit for one append, in bytes. */
 export const sizeBytes = ({ type, data, metadata }: ServerNewEvent): number =>
   2 * type.length + Buffer.byteLength(data) + Buffer.byteLength(metadata);
 
+const isLink = (value: unknown): boolean => value === undefined || typeof value === 'string';
+
 const isEnvelope = (metadata: unknown): metadata is Envelope => {
   if (typeof metadata !== 'object' || metadata === null) return false;
-  const { version, time, cause } = metadata as Partial<Envelope>;
+  const { version, time, cause, hash, previous } = metadata as Partial<Envelope>;
   return (
-    typeof version === 'number' && typeof time === 'string' && typeof cause === 'object' && cause !== null
+    typeof version === 'number' &&
+    typeof time === 'string' &&
+    typeof cause === 'object' &&
+    cause !== null &&
+    isLink(hash) &&
+    isLink(previous)
   );
 };
 
@@ -77,5 +95,6 @@ export const toStoredEvent = (event: ServerEvent): StoredEvent => {
     stream,
     revision: Number(revision),
     position: positionOf(event),
+    ...linksOf(metadata),
   };
 };

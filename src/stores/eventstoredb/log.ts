@@ -1,4 +1,4 @@
-import { startOfLog, toPosition, type Position, type StoredEvent } from '../../core/event.ts';
+import { linksOf, startOfLog, toPosition, type Position, type StoredEvent } from '../../core/event.ts';
 import { readPageEventsMax, type Append, type AppendResult } from '../../core/ports.ts';
 import type { Calls } from './calls.ts';
 import type { Place } from './client.ts';
@@ -55,10 +55,9 @@ export const createLog = (calls: Calls, ms: number) => {
     const first = expected === 'none' ? 0 : expected + 1;
     const [only] = events;
     if (events.length === 1 && only !== undefined && position !== undefined) {
-      const { id, type, version, time, data, cause } = only;
-      return [
-        { id, type, version, time, data, cause, stream, revision: first, position: toPosition(position) },
-      ];
+      const { id, type, version, time, data, cause, ...links } = only;
+      const place = { stream, revision: first, position: toPosition(position) };
+      return [{ id, type, version, time, data, cause, ...place, ...linksOf(links) }];
     }
     return readStream(stream, first, events.length);
   };
