@@ -5,16 +5,18 @@ import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { createClock } from './core/clock.ts';
+import { checkpointStream, sealLog } from './commands/checkpoint.ts';
 import { createHistory } from './core/history.ts';
 import type { Faults } from './core/faults.ts';
-import type { Clock, Health, ReadModels } from './core/ports.ts';
-import { createRun } from './core/run.ts';
+import type { Clock, EventStore, Health, ReadModels } from './core/ports.ts';
+import { createRun, type Run } from './core/run.ts';
 import { codec } from './events/index.ts';
 import { createApidoc } from './http/apidoc.ts';
 import { adminApi, workspaceApi } from './http/api.ts';
 import { createKeyAuthentication, createTokenAuthentication } from './http/authentication.ts';
 import type { BorderNeeds } from './http/border.ts';
 import { createClientAddress } from './http/client-address.ts';
+import { findEvent } from './http/event-look-up.ts';
 import { createHealth } from './http/health.ts';
 import { mount } from './http/mount.ts';
 import { createKeyUse } from './http/key-use.ts';
@@ -34,10 +36,15 @@ import { createWorkspacePages } from './http/web/workspace-pages.tsx';
 import { logRequest } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { decode, projections } from './projections/index.ts';
+import { link } from './proofs/event-hash.ts';
+import { createProver } from './proofs/prover.ts';
+import { createSealedLog } from './proofs/sealed-log.ts';
+import { createSealer, type Sealer } from './proofs/sealer.ts';
+import type { Signer } from './proofs/signed-note.ts';
+import { signerOf, signerOfFolder } from './proofs/signing-key.ts';
 import { createPasswords } from './secrets/passwords.ts';
 import { createSecrets } from './secrets/tokens.ts';
 import { openStores as openEngines, type Observe, type Stores } from './stores/index.ts';
-import { link } from './proofs/event-hash.ts';
 
 /** How long the stores are given to come to rest before the process ends in an error, in milliseconds. */
 const haltMsMax = 500;
@@ -122,6 +129,16 @@ const openStores = (
     waiting,
   });
 
+/** The key that this node signs checkpoints with: that of the settings, else of the data folder, where it has one of its own. */
+const signerFor = ({ signing_key, read_models, data_dir }: Config): Signer | undefined => {
+  if (signing_key !== undefined) return signerOf(signing_key);
+  return read_models === 'embedded' ? signerOfFolder(data_dir) : undefined;
+};
+
+/** What stands in the way of nothing, where there is nothing else to tell. */
+const withWarning = (health: Health, warning: string | undefined): Health =>
+  health.ready && health.warning === undefined && warning !== undefined ? { ready: true, warning } : health;
+
 /** Takes each reason once, as long as it stays the same. */
 const onChange = (told: (reason: string) => void): ((reason: string) => void) => {
   let last: string | undefined;
@@ -131,18 +148,68 @@ const onChange = (told: (reason: string) => void): ((reason: string) => void) =>
   };
 };
 
+/** What seals the log and proves what is in it; seals where there is a key to sign with. */
+const joinProofs = (
+  config: Config,
+  run: Run,
+  log: EventStore,
+  {
+    history,
+    secrets,
+    clock,
+    failed,
+  }: Pick<Services, 'history' | 'secrets' | 'clock'> & {
+    readonly failed: (error: unknown) => void;
+  },
+): { readonly proofs: Services['proofs']; readonly sealer: Sealer | undefined } => {
+  const needs = {
+    log,
+    decode: codec.decode,
+    checkpointStream,
+    findEvent: (id: string) => findEvent(log, history, id),
+  };
+  const sealedLog = createSealedLog(needs);
+  const prover = createProver(sealedLog, needs);
+  const signer = signerFor(config);
+  if (signer === undefined) return { proofs: { prover, key: undefined, seal: undefined }, sealer: undefined };
+  const origin = { address: null, user_agent: null, reason: null, causation_id: null };
+  const sealer = createSealer({
+    log,
+    sealedLog,
+    signer,
+    clock,
+    state: async (checkpoint) => {
+      const cause = { actor: 'system', correlation_id: secrets.newId(), ...origin };
+      const outcome = await run(sealLog, checkpoint, cause);
+      return outcome.accepted && outcome.events.length > 0;
+    },
+    everyEvents: config.checkpoint_events,
+    everyMs: config.checkpoint_minutes * 60_000,
+    failed,
+  });
+  return { proofs: { prover, key: signer.key, seal: sealer.seal }, sealer };
+};
+
 /** What decides and what is read: the stores, the clock, the secrets, and the one road by which anything changes. */
 const joinServices = async (
+  config: Config,
   { events, readModels: real, lastEventTime }: Stores,
   metrics: Metrics,
   logger: Logger,
   overrides: Overrides,
-): Promise<Services> => {
+): Promise<{ readonly services: Services; readonly sealer: Sealer | undefined }> => {
   const readModels = overrides.readModels?.(real) ?? real;
   const clock = overrides.clock ?? createClock(lastEventTime === undefined ? 0 : Date.parse(lastEventTime));
   const secrets = createSecrets();
   const run = createRun({
-    events,
+    events: {
+      ...events,
+      append: async (append) => {
+        const result = await events.append(append);
+        if (result.appended) sealer?.wrote(result.events.length);
+        return result;
+      },
+    },
     readModels,
     link,
     codec,
@@ -151,12 +218,23 @@ const joinServices = async (
     observer: metrics.run,
     faults: overrides.faults,
   });
-  return {
+  const history = createHistory(events);
+  const { proofs, sealer } = joinProofs(config, run, events, {
+    history,
+    secrets,
+    clock,
+    failed: (err) => {
+      metrics.stores.failed({ task: 'sealing the log' });
+      logger.error({ err }, 'the log could not be sealed');
+    },
+  });
+  const services: Services = {
     run,
     reads: readModels,
-    history: createHistory(events),
+    history,
     log: { ...events, decode: codec.decode },
     tails: createTails(),
+    proofs,
     secrets,
     passwords: await createPasswords(),
     clock,
@@ -181,6 +259,7 @@ const joinServices = async (
     }),
     count: metrics.count,
   };
+  return { services, sealer };
 };
 
 /** The pages that people see; they call the operations of the APIs. */
@@ -277,8 +356,9 @@ export const createApp = async (
       head: () => stores.events.head(),
       health: stores.health,
     });
-    const services = await joinServices(stores, metrics, logger, overrides);
-    const readiness = (): Health => (isStopping ? { ready: false, reason: 'stopping' } : stores.health());
+    const { services, sealer } = await joinServices(config, stores, metrics, logger, overrides);
+    const readiness = (): Health =>
+      isStopping ? { ready: false, reason: 'stopping' } : withWarning(stores.health(), sealer?.warning());
     answer = joinHttp(config, services, metrics, border, readiness).callback();
     const stating = setInterval(() => void services.refusedRequests.state(), stateRefusedEveryMs);
     stating.unref();
@@ -290,6 +370,7 @@ export const createApp = async (
       await services.passwords.drain();
       await services.keyUse.drain();
       await services.refusedRequests.drain();
+      await sealer?.stop();
       await stores.close();
     };
     const halt = async (): Promise<void> => {

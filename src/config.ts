@@ -3,6 +3,8 @@ import { isIP } from 'node:net';
 import proxyAddr from 'proxy-addr';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
+import { sealedAtOnceMax } from './proofs/sealer.ts';
+import { signerOf } from './proofs/signing-key.ts';
 
 /** A token as a header can carry it. */
 const token = z.string().regex(/^[\u0021-\u007e]{1,4096}$/, 'must be 1 to 4,096 visible ASCII characters');
@@ -36,17 +38,31 @@ const trustedProxies = z
   .refine((entries) => entries.length <= trustedProxiesMax, `must name at most ${trustedProxiesMax}`)
   .readonly();
 
+const isSigningKey = (pem: string): boolean => {
+  try {
+    signerOf(pem);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** A whole number in its usual digits. */
+const wholeNumber = (min: number, max: number) => {
+  const message = `must be a number from ${min} to ${max}`;
+  return z
+    .string('must be a number')
+    .regex(/^\d{1,7}$/, message)
+    .transform(Number)
+    .pipe(z.int().min(min, message).max(max, message));
+};
+
 const members = z.strictObject({
   admin_token: token.optional(),
   admin_token_previous: token.optional(),
   verifier_token: token.optional(),
   host: z.string().min(1, 'must not be empty').default('127.0.0.1'),
-  port: z
-    .string('must be a number')
-    .regex(/^\d{1,5}$/, 'must be a number from 0 to 65535')
-    .transform(Number)
-    .pipe(z.int().max(65_535, 'must be a number from 0 to 65535'))
-    .default(8080),
+  port: wholeNumber(0, 65_535).default(8080),
   data_dir: z.string().min(1, 'must not be empty').default('./data'),
   event_store: z
     .string()
@@ -63,6 +79,9 @@ const members = z.strictObject({
     )
     .default('embedded'),
   trusted_proxies: trustedProxies.default([]),
+  signing_key: z.string().refine(isSigningKey, 'must be a private key of Ed25519 in PEM').optional(),
+  checkpoint_events: wholeNumber(1, sealedAtOnceMax).default(1_000),
+  checkpoint_minutes: wholeNumber(1, 1_440).default(5),
   log_level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 });
 
@@ -91,6 +110,9 @@ const environmentNames: { readonly [K in keyof Config]-?: string } = {
   event_store: 'SERVICE_EVENT_STORE',
   read_models: 'SERVICE_READ_MODELS',
   trusted_proxies: 'SERVICE_TRUSTED_PROXIES',
+  signing_key: 'SERVICE_SIGNING_KEY',
+  checkpoint_events: 'SERVICE_CHECKPOINT_EVENTS',
+  checkpoint_minutes: 'SERVICE_CHECKPOINT_MINUTES',
   log_level: 'SERVICE_LOG_LEVEL',
 };
 
@@ -101,7 +123,11 @@ const secretSettings = [
   'verifier_token',
   'event_store',
   'read_models',
+  'signing_key',
 ] as const;
+
+/** Settings that are numbers. */
+const numbers = ['port', 'checkpoint_events', 'checkpoint_minutes'] as const;
 
 /** The settings are wrong: `faults` has one line for each. */
 export class BadConfig extends Error {
@@ -141,7 +167,7 @@ const fromFile = (path: string | undefined): Source => {
   }
   const values: Record<string, unknown> = { ...parsed };
   // YAML reads `port: 8080` as a number. Of any other setting a number is refused: digits of a token would be lost.
-  if (typeof values['port'] === 'number') values['port'] = String(values['port']);
+  for (const name of numbers) if (typeof values[name] === 'number') values[name] = String(values[name]);
   return { values, faults: [] };
 };
 
@@ -196,5 +222,7 @@ export const readConfig = (
   } else if (config.admin_token.length < adminTokenCharsAdvised) {
     warnings.push(`The admin token is shorter than ${adminTokenCharsAdvised} characters: use a longer one.`);
   }
+  if (config.signing_key === undefined && config.read_models !== 'embedded')
+    warnings.push('No signing key is set: the log is not sealed.');
   return { config, warnings };
 };

@@ -257,6 +257,26 @@ export const refusals = {
     title: 'There is no such event',
     help: 'No event stands at this position, or none of this id was found around the time that the id tells. An event’s position always finds it.',
   },
+  'event.unsealed': {
+    kind: 'conflict',
+    title: 'The event is not sealed yet',
+    help: 'No checkpoint covers it. The service seals the log every so often; POST /admin/v1/checkpoints does it now.',
+  },
+  'checkpoint.unknown': {
+    kind: 'missing',
+    title: 'There is no such checkpoint',
+    help: 'GET /admin/v1/checkpoints lists them, each with the size of its tree.',
+  },
+  'checkpoint.no-key': {
+    kind: 'not-implemented',
+    title: 'This node does not sign',
+    help: 'The operator has set no signing key, which read models on MongoDB need: see SERVICE_SIGNING_KEY.',
+  },
+  'log.changed': {
+    kind: 'conflict',
+    title: 'The log is not what was written',
+    help: 'An event is not what its hash or a checkpoint says, so that nothing is proved or signed over it. `keyledger verify` says which, and what else. Restore a backup that verifies.',
+  },
   'projection.unknown': {
     kind: 'missing',
     title: 'There is no such read model',

@@ -19,10 +19,10 @@ const rules: Readonly<Record<string, Rule>> = {
   events: { ours: ['core'], packages: /^zod$/ },
   commands: { ours: ['core', 'events'], packages: none },
   projections: { ours: ['core', 'events'], packages: none },
-  http: { ours: ['core', 'commands', 'projections', 'refusals.ts'], packages: /./ },
+  http: { ours: ['core', 'commands', 'projections', 'proofs', 'refusals.ts'], packages: /./ },
   stores: { ours: ['core'], packages: /./ },
   secrets: { ours: ['core'], packages: /./ },
-  proofs: { ours: ['core', 'events'], packages: /^node:crypto$/ },
+  proofs: { ours: ['core', 'events'], packages: /^node:(crypto|fs|path|timers)$/ },
   'refusals.ts': { ours: [], packages: none },
 };
 

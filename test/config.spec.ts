@@ -34,6 +34,8 @@ describe('the configuration', () => {
       event_store: 'embedded',
       read_models: 'embedded',
       trusted_proxies: [],
+      checkpoint_events: 1_000,
+      checkpoint_minutes: 5,
       log_level: 'info',
     });
   });

@@ -8,6 +8,7 @@ import { importLog } from './import.ts';
 import { rebuild } from './rebuild.ts';
 import { replay } from './replay.ts';
 import { restore } from './restore.ts';
+import { verify } from './verify.ts';
 
 const commands: readonly Command[] = [
   {
@@ -51,6 +52,16 @@ const commands: readonly Command[] = [
     summary: 'hold every read model against a fresh replay of the log; the service must not run',
     options: [],
     run: checkReadModels,
+  },
+  {
+    name: 'verify',
+    summary: 'hold every event of a log against its hash, its stream and the signed checkpoints',
+    options: [
+      { flags: '--in <file>', summary: 'the log, as export writes it; else the one of the settings' },
+      { flags: '--key <keys>', summary: 'the public keys, or files that hold them, separated by commas' },
+      { flags: '--checkpoint <files>', summary: 'checkpoints that were kept, separated by commas' },
+    ],
+    run: verify,
   },
   {
     name: 'export',

@@ -3,8 +3,8 @@ import type { FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
 import { positionForm, type StoredEvent } from '../core/event.ts';
 
-/** Raised with every change that an older program can't read. */
-const formatVersion = 1;
+/** Raised with every change that an older program can't read; the first one had no hashes and no index. */
+const formatVersion = 2;
 
 /** The longest line that is read, in bytes: a file that is something else must not fill the memory. */
 const lineBytesMax = 16_777_216;
@@ -27,6 +27,9 @@ const eventLine = z.strictObject({
   time: z.iso.datetime(),
   data: z.string(),
   cause: z.string(),
+  hash: z.string().exactOptional(),
+  previous: z.string().exactOptional(),
+  index: z.int().min(0).exactOptional(),
 });
 
 const endLine = z.strictObject({ events: z.int().min(0), sha256: z.string() });
@@ -35,6 +38,25 @@ const endLine = z.strictObject({ events: z.int().min(0), sha256: z.string() });
 export class DamagedFile extends Error {
   override readonly name = 'DamagedFile';
 }
+
+/** The line of an event, member by member, so that its form does not hang on how an engine makes its objects. */
+const lineOf = (event: StoredEvent, index: number | undefined): string => {
+  const { id, stream, revision, position, type, version, time, data, cause, hash, previous } = event;
+  return JSON.stringify({
+    id,
+    stream,
+    revision,
+    position,
+    type,
+    version,
+    time,
+    data,
+    cause,
+    hash,
+    previous,
+    index,
+  });
+};
 
 /** The texts of a log file, each a line or several; every byte goes through `end`'s digest. */
 export const createLogText = () => {
@@ -48,19 +70,16 @@ export const createLogText = () => {
     header: (): string =>
       digested(`${JSON.stringify({ format: 'keyledger-log', version: formatVersion })}\n`),
     page: (page: readonly StoredEvent[]): string => {
-      events += page.length;
-      // Member by member, so that a line's form does not hang on how an engine makes its objects.
-      const lines = page.map(({ id, stream, revision, position, type, version, time, data, cause }) =>
-        JSON.stringify({ id, stream, revision, position, type, version, time, data, cause }),
-      );
-      return digested(lines.map((line) => `${line}\n`).join(''));
+      let lines = '';
+      for (const event of page) lines += `${lineOf(event, events++)}\n`;
+      return digested(lines);
     },
     end: (): string => `${JSON.stringify({ events, sha256: hash.digest('hex') })}\n`,
   };
 };
 
-/** The file's lines, with their ends. What stands behind the last line's end is no line: the file was cut there. */
-async function* linesOf(file: FileHandle): AsyncGenerator<Buffer, void> {
+/** The file's lines, with their ends, as many at a time as are read. What stands behind the last line's end is no line: the file was cut there. */
+async function* linesOf(file: FileHandle): AsyncGenerator<readonly Buffer[], void> {
   let left: Buffer = Buffer.alloc(0);
   for (let at = 0; ;) {
     const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, at);
@@ -68,38 +87,49 @@ async function* linesOf(file: FileHandle): AsyncGenerator<Buffer, void> {
     at += bytesRead;
     const read = buffer.subarray(0, bytesRead);
     const bytes = left.length === 0 ? read : Buffer.concat([left, read]);
+    const lines: Buffer[] = [];
     let from = 0;
     for (let to = bytes.indexOf(newline); to !== -1; to = bytes.indexOf(newline, from)) {
-      yield bytes.subarray(from, to + 1);
+      lines.push(bytes.subarray(from, to + 1));
       from = to + 1;
     }
+    yield lines;
     left = bytes.subarray(from);
     if (left.length > lineBytesMax) throw new DamagedFile(`it has a line of more than ${lineBytesMax} bytes`);
   }
   if (left.length > 0) throw new DamagedFile('it is cut short in the middle of a line');
 }
 
-const parseLine = (line: Buffer, number: number): unknown => {
+const parseLine = (line: string, number: number): unknown => {
   try {
-    return JSON.parse(line.toString());
+    return JSON.parse(line);
   } catch {
     // Without what the parser says: it quotes the line.
     throw new DamagedFile(`line ${number} is not JSON`);
   }
 };
 
-const readHeader = (value: unknown): void => {
+/** The version of the file's form. */
+const readHeader = (value: unknown): number => {
   const header = headerLine.safeParse(value);
   if (!header.success) throw new DamagedFile('its first line is not that of an exported log');
-  if (header.data.version !== formatVersion)
-    throw new DamagedFile(`its format has version ${header.data.version}, and here it is ${formatVersion}`);
+  const { version } = header.data;
+  if (version < 1 || version > formatVersion)
+    throw new DamagedFile(`its format has version ${version}, and here it is ${formatVersion}`);
+  return version;
 };
 
-const readEvent = (value: unknown, number: number): StoredEvent => {
-  const event = eventLine.safeParse(value);
-  if (event.success) return event.data;
-  const members = event.error.issues.map(({ path }) => path.join('.') || 'its members');
-  throw new DamagedFile(`line ${number} is not an event (${members.join(', ')})`);
+/** An event, and its place as its line says it. */
+type Line = { readonly event: StoredEvent; readonly index: number | undefined };
+
+const readEvent = (value: unknown, number: number): Line => {
+  const read = eventLine.safeParse(value);
+  if (!read.success) {
+    const members = read.error.issues.map(({ path }) => path.join('.') || 'its members');
+    throw new DamagedFile(`line ${number} is not an event (${members.join(', ')})`);
+  }
+  const { index, ...event } = read.data;
+  return { event, index };
 };
 
 const readEnd = (value: unknown, events: number, sha256: string): void => {
@@ -113,31 +143,69 @@ const readEnd = (value: unknown, events: number, sha256: string): void => {
 const isEnd = (value: unknown): boolean => typeof value === 'object' && value !== null && 'sha256' in value;
 
 /**
- * Every event of an exported log, in the file's order. Throws `DamagedFile` where a line is not what it has to be,
- * and at the end where count or digest are not those of the last line: what was answered before is then worth nothing.
+ * Every event of an exported log, in the file's order, as many at a time as are read. Throws `DamagedFile` where a line
+ * is not what it has to be, and at the end where count or digest are not those of the last line: what was answered before
+ * is then worth nothing.
  */
-export async function* readLogFile(file: FileHandle): AsyncGenerator<StoredEvent, void> {
+export async function* readLogPages(file: FileHandle): AsyncGenerator<readonly StoredEvent[], void> {
   const hash = createHash('sha256');
   let number = 0;
   let events = 0;
+  let version = 0;
   let hasEnded = false;
-  for await (const line of linesOf(file)) {
+
+  const take = (bytes: Buffer): StoredEvent | undefined => {
     number += 1;
     if (hasEnded) throw new DamagedFile('something stands behind its last line');
-    const value = parseLine(line, number);
+    const text = bytes.toString('utf8', 0, bytes.length - 1);
+    const value = parseLine(text, number);
     if (number > 1 && isEnd(value)) {
       readEnd(value, events, hash.copy().digest('hex'));
       hasEnded = true;
-      continue;
+      return undefined;
     }
-    hash.update(line);
+    hash.update(bytes);
     if (number === 1) {
-      readHeader(value);
-      continue;
+      version = readHeader(value);
+      return undefined;
     }
-    yield readEvent(value, number);
+    const { event, index } = readEvent(value, number);
+    if (version > 1 && index !== events)
+      throw new DamagedFile(`line ${number} is event ${index}, and event ${events} should stand there`);
+    // What says the same in other bytes was not written by `export`.
+    if (version > 1 && lineOf(event, index) !== text)
+      throw new DamagedFile(`line ${number} is not as it was written (event ${event.id})`);
     events += 1;
+    return event;
+  };
+
+  for await (const lines of linesOf(file)) {
+    const page = lines.map(take).filter((event) => event !== undefined);
+    if (page.length > 0) yield page;
   }
   if (number === 0) throw new DamagedFile('it is empty');
   if (!hasEnded) throw new DamagedFile('it is cut short: its last line is missing');
+}
+
+/** The same, one by one. */
+export async function* readLogFile(file: FileHandle): AsyncGenerator<StoredEvent, void> {
+  for await (const page of readLogPages(file)) yield* page;
+}
+
+/**
+ * The events of the streams whose names begin so, in the file's order; what is damaged is passed over, for whoever reads
+ * the whole file is told.
+ */
+export async function* readStreamsOf(file: FileHandle, beginning: string): AsyncGenerator<StoredEvent, void> {
+  // Within data every quote stands behind a backslash: only a line's own member can look like this.
+  const text = Buffer.from(`"stream":${JSON.stringify(beginning).slice(0, -1)}`);
+  for await (const lines of linesOf(file))
+    for (const line of lines) {
+      if (!line.includes(text)) continue;
+      try {
+        yield readEvent(parseLine(line.toString(), 0), 0).event;
+      } catch (error) {
+        if (!(error instanceof DamagedFile)) throw error;
+      }
+    }
 }

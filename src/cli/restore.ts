@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import { signingKeyFile, verifierKeyFile } from '../proofs/signing-key.ts';
 import {
   contentsOfFolder,
   dataFileName,
@@ -17,8 +18,11 @@ import { writeWholeFile } from './whole-file.ts';
 /** What is copied at a time, in bytes. */
 const chunkBytes = 1_048_576;
 
+/** What may lie in the folder already: the key that the log is sealed with, which is kept apart from backups. */
+const keyFiles: readonly string[] = [signingKeyFile, verifierKeyFile];
+
 const insistEmpty = ({ data_dir }: Config): void => {
-  const [first] = contentsOfFolder(data_dir);
+  const [first] = contentsOfFolder(data_dir).filter((name) => !keyFiles.includes(name));
   if (first !== undefined)
     throw new Error(`The data folder ${data_dir} is not empty (${first}): name one that is.`);
 };

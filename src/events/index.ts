@@ -11,6 +11,7 @@ import {
 } from './api-key.ts';
 import { CredentialMinted, CredentialRevoked, type CredentialFact } from './credential.ts';
 import type { EventDefinition } from './definition.ts';
+import { LogSealed, type CheckpointFact } from './checkpoint.ts';
 import { RequestsRefused, type RequestFact } from './request.ts';
 import {
   ServiceAccountBearerRotated,
@@ -35,6 +36,7 @@ export type DomainFact =
   | ApiKeyUseFact
   | SessionFact
   | RequestFact
+  | CheckpointFact
   | AgentFact
   | ThreadFact
   | WorkflowFact;
@@ -62,6 +64,7 @@ export const catalogue: ReadonlyMap<string, EventDefinition> = new Map(
     OperatorSignedIn,
     SignedOut,
     RequestsRefused,
+    LogSealed,
     AgentCreated,
     AgentChanged,
     AgentDeleted,

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import { HistoryUnavailable, StoreUnavailable } from '../core/ports.ts';
+import { ChangedEvent } from '../proofs/leaves.ts';
+import { BrokenSeal } from '../proofs/sealed-log.ts';
 import { TooManyConflicts } from '../core/run.ts';
 import { TooManyHashes } from '../core/secrets.ts';
 import { refusals, type RefusalCode, type RefusalKind } from '../refusals.ts';
@@ -94,6 +96,8 @@ export const toRefused = (error: unknown): RequestRefused => {
   if (error instanceof HistoryUnavailable) {
     return new RequestRefused('history.unavailable', 'The read models of this service keep no past.');
   }
+  if (error instanceof BrokenSeal || error instanceof ChangedEvent)
+    return new RequestRefused('log.changed', error.message);
   const headers = { 'Retry-After': String(retryAfterSecs) };
   if (error instanceof StoreUnavailable) {
     return new RequestRefused('service.unavailable', 'A store did not answer in time or refused the work.', {

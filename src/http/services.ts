@@ -3,6 +3,9 @@ import type { Clock, ReadModels } from '../core/ports.ts';
 import type { Run } from '../core/run.ts';
 import type { Passwords, Secrets } from '../core/secrets.ts';
 import type { AuditLog } from './audit.ts';
+import type { Prover } from '../proofs/prover.ts';
+import type { Sealed } from '../proofs/sealed-log.ts';
+import type { VerifierKey } from '../proofs/signed-note.ts';
 import type { KeyUse } from './key-use.ts';
 import type { RefusedRequests } from './refused-requests.ts';
 import type { Tails } from './tails.ts';
@@ -16,6 +19,13 @@ export type Services = {
   readonly log: AuditLog;
   /** The live tails of the log that clients have open. */
   readonly tails: Tails;
+  /** What shows that the log is what it was. */
+  readonly proofs: {
+    readonly prover: Prover;
+    /** The key that this node signs with, and what signs; absent where it has none. */
+    readonly key: VerifierKey | undefined;
+    readonly seal: (() => Promise<Sealed | undefined>) | undefined;
+  };
   readonly secrets: Secrets;
   readonly passwords: Passwords;
   readonly clock: Clock;

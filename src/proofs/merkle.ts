@@ -57,7 +57,8 @@ export const createTree = (from: Peaks = []): GrowingTree => {
     add: (subtree, leaves = 1) => {
       let added = { hash: subtree, leaves };
       for (let last = peaks.at(-1); last !== undefined && last.leaves <= added.leaves; last = peaks.at(-1)) {
-        if (last.leaves < added.leaves) throw new Error('A perfect subtree stands at a multiple of its size.');
+        if (last.leaves < added.leaves)
+          throw new Error('A perfect subtree stands at a multiple of its size.');
         peaks.pop();
         added = { hash: nodeOf(last.hash, added.hash), leaves: 2 * last.leaves };
       }

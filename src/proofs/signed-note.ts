@@ -72,8 +72,7 @@ export const createSigner = (name: string, pem: string): Signer => {
   } catch {
     throw new BadSignature('The key is not a private key in PEM.');
   }
-  if (privateKey.asymmetricKeyType !== 'ed25519')
-    throw new BadSignature('The key is not one of Ed25519.');
+  if (privateKey.asymmetricKeyType !== 'ed25519') throw new BadSignature('The key is not one of Ed25519.');
   const key = createKey(name, rawOf(createPublicKey(privateKey)));
   return {
     key,

@@ -14,6 +14,7 @@ import { createClient, type Answer, type Ask, type Client } from '../support/cli
 import { keepsPast } from '../support/engines.ts';
 import { expectProblem } from '../support/problems.ts';
 import { freshFolder, removeFolder, startProgram, type Program } from '../support/program.ts';
+import { freshPem } from '../support/sealing.ts';
 
 type Expected = number | readonly [status: number, code: RefusalCode];
 
@@ -94,6 +95,15 @@ const matrix: Readonly<Record<string, Row>> = {
   getEventChain: onlyAdmin([404, 'event.unknown'], {
     path: () => `/admin/v1/events/${'9'.repeat(20)}/chain`,
   }),
+  getEventProof: onlyAdmin([404, 'event.unknown'], {
+    path: () => `/admin/v1/events/${'9'.repeat(20)}/proof`,
+  }),
+  listCheckpoints: onlyAdmin(200),
+  createCheckpoint: onlyAdmin(200),
+  getVerifierKey: onlyAdmin(200),
+  getConsistencyProof: onlyAdmin([404, 'checkpoint.unknown'], {
+    path: () => '/admin/v1/checkpoints/consistency?from=99999999',
+  }),
   listTenantAccess: onlyAdmin(200),
   listPrincipalAccess: onlyAdmin(200, { path: () => '/admin/v1/access?principal=user:acme/alice' }),
   diff: onlyAdmin(keepsPast ? 200 : [501, 'history.unavailable'], {
@@ -151,7 +161,7 @@ describe('the authorization matrix', () => {
   before(async () => {
     program = await startProgram({
       dir: freshFolder(),
-      env: { SERVICE_CP_ADMIN_TOKEN_PREVIOUS: previousAdminToken },
+      env: { SERVICE_CP_ADMIN_TOKEN_PREVIOUS: previousAdminToken, SERVICE_SIGNING_KEY: freshPem() },
     });
     client = createClient(program.url);
     cast = await arrangeCallers(client);

@@ -52,6 +52,8 @@ const definition = (hashes: readonly Hash[]): Hash => {
 
 const subtree = async (begin: number, end: number): Promise<Hash> => definition(leaves.slice(begin, end));
 
+const treeOf = (size: number) => ({ size, root: definition(leaves.slice(0, size)) });
+
 const changed = (hash: Hash): Hash => Buffer.from(hash.map((byte, n) => (n === 7 ? byte ^ 1 : byte)));
 
 describe('the Merkle tree', () => {
@@ -96,22 +98,25 @@ describe('the Merkle tree', () => {
   });
 
   it('shows of every tree that it begins with every smaller one, and with nothing else', async () => {
-    const at = (size: number) => ({ size, root: definition(leaves.slice(0, size)) });
     for (let size = 0; size <= sizeMax; size += 1)
       for (let from = 0; from <= size; from += 1) {
         const path = await consistencyPath(from, size, subtree);
         const where = `${from} of ${size}`;
-        expect(isConsistent(at(from), at(size), path), where).to.equal(true);
+        expect(isConsistent(treeOf(from), treeOf(size), path), where).to.equal(true);
         if (from === 0) continue;
-        const other = { ...at(from), root: changed(at(from).root) };
-        expect(isConsistent(other, at(size), path), where).to.equal(false);
-        expect(isConsistent(at(from), { ...at(size), root: changed(at(size).root) }, path)).to.equal(false);
-        expect(isConsistent(at(from), at(size), [...path, emptyRoot]), where).to.equal(false);
+        const other = { ...treeOf(from), root: changed(treeOf(from).root) };
+        expect(isConsistent(other, treeOf(size), path), where).to.equal(false);
+        expect(
+          isConsistent(treeOf(from), { ...treeOf(size), root: changed(treeOf(size).root) }, path),
+        ).to.equal(false);
+        expect(isConsistent(treeOf(from), treeOf(size), [...path, emptyRoot]), where).to.equal(false);
         for (const [n, hash] of path.entries()) {
-          expect(isConsistent(at(from), at(size), path.with(n, changed(hash))), where).to.equal(false);
-          expect(isConsistent(at(from), at(size), path.toSpliced(n, 1)), where).to.equal(false);
+          expect(isConsistent(treeOf(from), treeOf(size), path.with(n, changed(hash))), where).to.equal(
+            false,
+          );
+          expect(isConsistent(treeOf(from), treeOf(size), path.toSpliced(n, 1)), where).to.equal(false);
         }
       }
-    expect(isConsistent(at(5), at(4), [])).to.equal(false);
+    expect(isConsistent(treeOf(5), treeOf(4), [])).to.equal(false);
   });
 });

@@ -204,6 +204,17 @@ export const requestsRefused: Example<'RequestsRefused'> = {
   },
 };
 
+export const logSealed: Example<'LogSealed'> = {
+  type: 'LogSealed',
+  data: {
+    number: 1,
+    note: 'keyledger/019a0000-0000-7000-8000-000000000001\n1\nroot\n\n— keyledger signature\n',
+    last: '019a0000-0000-7000-8000-000000000001',
+    blocks: [],
+    fingerprints: 'AAAAAAAAAAA=',
+  },
+};
+
 /** One fact of every type. */
 export const everyFact: readonly DomainFact[] = [
   tenantCreated,
@@ -223,6 +234,7 @@ export const everyFact: readonly DomainFact[] = [
   operatorSignedIn,
   signedOut,
   requestsRefused,
+  logSealed,
   agentCreated,
   agentChanged,
   agentDeleted,

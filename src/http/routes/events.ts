@@ -5,6 +5,7 @@ import { rangeOf, readPage, shown, streamLines, type AuditPage, type Question } 
 import { findChain, findEvent } from '../event-look-up.ts';
 import { RequestRefused } from '../problem.ts';
 import { route, type Request } from '../route.ts';
+import { checkpoint, checkpointOfSize, checkpointView, treeSize } from './checkpoints.ts';
 import { instant, listQuery, noParams, noQuery, tenantId } from '../schemas.ts';
 import type { Services } from '../services.ts';
 
@@ -216,5 +217,52 @@ const getChain = route({
   body: await findChain(services.log, await getStored(id, services)),
 }));
 
+const inclusion = z
+  .object({
+    event_id: z.uuid(),
+    index: z.int().meta({ description: 'The event’s place in the log, from 0.' }),
+    hash: z.string().meta({ description: 'Of the event: SHA-256, base64.' }),
+    leaf_hash: z.string().meta({ description: 'Of its leaf in the tree, over that.' }),
+    hashes: z.array(z.string()).meta({ description: 'The path to the root, the leaf’s neighbour first.' }),
+    checkpoint,
+  })
+  .meta({
+    id: 'InclusionProof',
+    description: 'Shows that an event is part of what a checkpoint covers (RFC 6962 §2.1.1).',
+  });
+
+const getProof = route({
+  method: 'GET',
+  path: '/admin/v1/events/{id}/proof',
+  id: 'getEventProof',
+  tag: 'Proofs',
+  summary: 'Prove that an event is in the log',
+  description: 'By the last checkpoint, or by the one of the size that is asked for.',
+  callers: ['admin'],
+  params,
+  query: z.strictObject({
+    tree_size: treeSize.optional().meta({ description: 'The size of the tree of a checkpoint.' }),
+  }),
+  nowOnly: true,
+  responses: { 200: { description: 'The proof.', body: inclusion } },
+  refusals: ['event.unknown', 'event.unsealed', 'checkpoint.unknown', 'log.changed'],
+})(async ({ params: { id }, query: { tree_size } }, services) => {
+  const { prover } = services.proofs;
+  const stored = await getStored(id, services);
+  const by = tree_size === undefined ? await prover.latest() : await checkpointOfSize(prover, tree_size);
+  const proof = by && (await prover.inclusion(stored, by));
+  if (proof === undefined)
+    throw new RequestRefused('event.unsealed', `No such checkpoint covers event ${stored.id} yet.`);
+  return {
+    status: 200,
+    body: {
+      event_id: stored.id,
+      ...proof,
+      hashes: [...proof.hashes],
+      checkpoint: checkpointView(proof.checkpoint),
+    },
+  };
+});
+
 /** The audit: every event of the log, for the operator. */
-export const eventRoutes = [listEvents, getEvent, getChain];
+export const eventRoutes = [listEvents, getEvent, getChain, getProof];

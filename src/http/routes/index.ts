@@ -3,6 +3,7 @@ import { accessRoutes } from './access.ts';
 import { activityRoutes } from './activity.ts';
 import { adminApiKeyRoutes, apiKeyRoutes } from './api-keys.ts';
 import { authenticateRoutes } from './authenticate.ts';
+import { checkpointRoutes } from './checkpoints.ts';
 import { diffRoutes } from './diff.ts';
 import { eventRoutes } from './events.ts';
 import { operationRoutes } from './operations.ts';
@@ -21,6 +22,7 @@ export const adminRoutes: readonly Route[] = [
   ...adminApiKeyRoutes,
   ...activityRoutes,
   ...eventRoutes,
+  ...checkpointRoutes,
   ...accessRoutes,
   ...diffRoutes,
   ...authenticateRoutes,

@@ -1,0 +1,153 @@
+import { startOfLog, toPosition, type Codec, type Position, type StoredEvent } from '../core/event.ts';
+import type { EventStore } from '../core/ports.ts';
+import type { CheckpointFact } from '../events/checkpoint.ts';
+import { readNote, type Checkpoint } from './checkpoint.ts';
+import { blockLeaves, leafOfEvent } from './leaves.ts';
+import { createTree, nodeOf, rootOf, splitOf, type GrowingTree, type Hash } from './merkle.ts';
+
+/** Checkpoints that are read at once. */
+const checkpointsAtOnce = 32;
+
+/** A checkpoint of the log, and the event that states it. */
+export type Sealed = Checkpoint & {
+  readonly number: number;
+  readonly note: string;
+  readonly event_id: string;
+  readonly position: Position;
+};
+
+/** What is read of the log. */
+export type SealedLogNeeds = {
+  readonly log: Pick<EventStore, 'readAll' | 'readStream'>;
+  readonly decode: Codec['decode'];
+  /** The stream of the checkpoint of this number. */
+  readonly checkpointStream: (number: number) => string;
+  /** The event of this id, wherever it stands. */
+  readonly findEvent: (id: string) => Promise<StoredEvent | undefined>;
+};
+
+/** The log is not what was sealed. */
+export class BrokenSeal extends Error {
+  override readonly name = 'BrokenSeal';
+}
+
+/** Reads the checkpoint of this number; absent where there is none yet. */
+const createReadSealed =
+  ({ log, decode, checkpointStream }: SealedLogNeeds) =>
+  async (number: number): Promise<(Sealed & Pick<CheckpointFact['data'], 'blocks'>) | undefined> => {
+    const [stored] = await log.readStream(checkpointStream(number));
+    if (stored === undefined) return undefined;
+    const { data } = decode(stored) as unknown as CheckpointFact;
+    const { note, blocks } = data;
+    return { ...readNote(note), number, note, blocks, event_id: stored.id, position: stored.position };
+  };
+
+/** The roots of all perfect subtrees of whole blocks. */
+const createLevels = () => {
+  const levels: Hash[][] = [[]];
+  return {
+    add: (block: Hash): void => {
+      let hash = block;
+      for (let level = 0; ; level += 1) {
+        const row = (levels[level] ??= []);
+        row.push(hash);
+        const left = row.at(-2);
+        if (row.length % 2 === 1 || left === undefined) return;
+        hash = nodeOf(left, hash);
+      }
+    },
+    /** The root over so many leaves from there; absent where it is no perfect subtree of whole blocks. */
+    at: (begin: number, leaves: number): Hash | undefined => {
+      const level = Math.log2(leaves / blockLeaves);
+      return Number.isInteger(level) ? levels[level]?.[begin / leaves] : undefined;
+    },
+  };
+};
+
+/**
+ * What is sealed of the log, as its checkpoints tell: they are read once each, and of the events only those of the
+ * blocks that are asked about. Holds some 200 bytes for each block of 256 events.
+ */
+export const createSealedLog = (needs: SealedLogNeeds) => {
+  const { log, findEvent } = needs;
+  const readSealed = createReadSealed(needs);
+  const levels = createLevels();
+  const blocks: { readonly hash: Hash; readonly first: string }[] = [];
+  const sizes: number[] = [];
+  let latest: Sealed | undefined;
+  let reading: Promise<void> | undefined;
+
+  const take = ({ blocks: fresh, ...sealed }: NonNullable<Awaited<ReturnType<typeof readSealed>>>): void => {
+    latest = sealed;
+    sizes.push(sealed.tree_size);
+    for (const { hash, first } of fresh) {
+      const block = { hash: Buffer.from(hash, 'base64'), first };
+      blocks.push(block);
+      levels.add(block.hash);
+    }
+  };
+
+  const readOn = async (): Promise<void> => {
+    for (;;) {
+      const from = sizes.length + 1;
+      const numbers = Array.from({ length: from === 1 ? 1 : checkpointsAtOnce }, (_, n) => from + n);
+      for (const sealed of await Promise.all(numbers.map(readSealed))) {
+        if (sealed === undefined) return;
+        take(sealed);
+      }
+    }
+  };
+
+  /** Behind which position the block of this number begins. */
+  const beforeBlock = async (block: number): Promise<Position> => {
+    if (block === 0) return startOfLog;
+    const { first } = blocks[block] ?? blocks[block - 1] ?? {};
+    const event = first === undefined ? undefined : await findEvent(first);
+    if (event === undefined) throw new BrokenSeal(`The first event of block ${block} is not in the log.`);
+    if (blocks[block] !== undefined) return toPosition(BigInt(event.position) - 1n);
+    // What is not whole yet begins behind the last one that is.
+    const whole = await log.readAll(toPosition(BigInt(event.position) - 1n), blockLeaves);
+    return whole.at(-1)?.position ?? event.position;
+  };
+
+  const eventsOf = async (block: number): Promise<readonly StoredEvent[]> =>
+    log.readAll(await beforeBlock(block), blockLeaves);
+
+  const subtree = async (begin: number, end: number): Promise<Hash> => {
+    const perfect = levels.at(begin, end - begin);
+    if (perfect !== undefined) return perfect;
+    if (Math.floor(begin / blockLeaves) === Math.floor((end - 1) / blockLeaves)) {
+      const events = await eventsOf(Math.floor(begin / blockLeaves));
+      const from = begin % blockLeaves;
+      return rootOf(events.slice(from, from + end - begin).map(leafOfEvent));
+    }
+    const middle = begin + splitOf(end - begin);
+    return nodeOf(await subtree(begin, middle), await subtree(middle, end));
+  };
+
+  return {
+    /** Reads the checkpoints that have come; answers the last one. Reads on its own behalf, whoever asks. */
+    advance: async (): Promise<Sealed | undefined> => {
+      await (reading ??= readOn().finally(() => (reading = undefined)));
+      return latest;
+    },
+    readSealed,
+    /** How many leaves each checkpoint covers, by its number less one. */
+    sizes: (): readonly number[] => sizes,
+    blocks: (): number => blocks.length,
+    /** The id of the first event of a whole block. */
+    firstOf: (block: number): string | undefined => blocks[block]?.first,
+    beforeBlock,
+    eventsOf,
+    subtree,
+    /** The tree over all whole blocks. */
+    tree: (): GrowingTree => {
+      const tree = createTree();
+      for (const { hash } of blocks) tree.add(hash, blockLeaves);
+      return tree;
+    },
+  };
+};
+
+/** What is sealed of a log. */
+export type SealedLog = ReturnType<typeof createSealedLog>;

@@ -1,0 +1,93 @@
+import type { StoredEvent } from '../core/event.ts';
+import type { Claim } from './claims.ts';
+import { fingerprintBytes, fingerprintOf } from './leaves.ts';
+import type { Hash } from './merkle.ts';
+
+/** Events that are held at a time because nobody knows yet what they stand in the place of. */
+const strangersMax = 1_000;
+
+/** Claims that are held at a time: what was moved is known again that far from its place. */
+const claimsMax = 3;
+
+/** Something that came where something else was sealed. */
+type Stranger = { readonly index: number; readonly event: StoredEvent };
+
+/** Tells what is wrong: where in the log, with which event if one is there. */
+type Tell = (index: number, event: StoredEvent | undefined, what: string) => void;
+
+/**
+ * Holds the leaves against the fingerprints that were signed. They tell what was changed, taken out, put in or moved, also
+ * where every hash and every number was made anew.
+ */
+export const createSealedOrder = (tell: Tell) => {
+  const claims: Claim[] = [];
+  const strangers: Stranger[] = [];
+  const missing = new Set<number>();
+  /** The number of the sealed event that should come next. */
+  let expected = 0;
+
+  const claimAt = (place: number): Claim | undefined =>
+    claims.find(({ from, checkpoint }) => place >= from && place < checkpoint.tree_size);
+
+  const isAt = (leaf: Hash, place: number): boolean => {
+    const claim = claimAt(place);
+    if (claim === undefined) return false;
+    const at = (place - claim.from) * fingerprintBytes;
+    return claim.fingerprints.compare(leaf, 0, fingerprintBytes, at, at + fingerprintBytes) === 0;
+  };
+
+  const placeOf = (leaf: Hash): number | undefined => {
+    const print = fingerprintOf(leaf);
+    for (const { from, fingerprints } of claims)
+      for (let at = fingerprints.indexOf(print); at !== -1; at = fingerprints.indexOf(print, at + 1))
+        if (at % fingerprintBytes === 0) return from + at / fingerprintBytes;
+    return undefined;
+  };
+
+  /** What was sealed before this place has not come: each stranger stands for one, and for the rest nothing does. */
+  const passTo = (place: number): void => {
+    for (; expected < place; expected += 1) {
+      const stranger = strangers.shift();
+      // Where nothing that can be relied on was sealed, nothing can be said.
+      if (claimAt(expected) === undefined) continue;
+      if (stranger === undefined) {
+        missing.add(expected);
+        tell(expected, undefined, 'is missing: what was sealed there is not in the log');
+      } else tell(stranger.index, stranger.event, `is not the event that was sealed as number ${expected}`);
+    }
+  };
+
+  return {
+    /** The end of what is known to be sealed. */
+    end: (): number => claims.at(-1)?.checkpoint.tree_size ?? 0,
+    expected: (): number => expected,
+    add: (claim: Claim): void => {
+      claims.push(claim);
+      if (claims.length > claimsMax) claims.shift();
+    },
+    /** Takes the next event of the log. */
+    take: (leaf: Hash, event: StoredEvent, index: number): void => {
+      if (strangers.length === 0 && isAt(leaf, expected)) {
+        expected += 1;
+        return;
+      }
+      const place = placeOf(leaf);
+      if (place === undefined) {
+        if (strangers.length < strangersMax) strangers.push({ index, event });
+      } else if (place >= expected) {
+        passTo(place);
+        for (const { index: at, event: alien } of strangers.splice(0))
+          tell(at, alien, 'was put in: it was never sealed');
+        expected = place + 1;
+      } else {
+        const how = missing.delete(place) ? 'was moved' : 'is there a second time';
+        tell(index, event, `${how}: it was sealed as number ${place}`);
+      }
+    },
+    /** Nothing more comes. Strangers that are left then stand behind all that is sealed. */
+    close: (): void => {
+      passTo(claims.at(-1)?.checkpoint.tree_size ?? 0);
+      strangers.length = 0;
+    },
+  };
+};

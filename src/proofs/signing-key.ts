@@ -1,0 +1,55 @@
+import { generateKeyPairSync } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { createSigner, type Signer } from './signed-note.ts';
+
+/** The name that the key has in signatures. */
+export const keyName = 'keyledger';
+
+/** Where a data folder has its private key (PEM), and the public one that verifies, for whoever wants to keep it. */
+export const signingKeyFile = 'signing-key.pem';
+export const verifierKeyFile = 'signing-key.pub';
+
+const writeFile = (path: string, text: string, mode: number): void => {
+  const unfinished = `${path}.part`;
+  const fd = openSync(unfinished, 'w', mode);
+  try {
+    // One that was left by a start that was cut short may have another mode.
+    chmodSync(unfinished, mode);
+    writeSync(fd, text);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(unfinished, path);
+};
+
+/** The key of the settings. Throws `BadSignature` where it is none. */
+export const signerOf = (pem: string): Signer => createSigner(keyName, pem);
+
+/**
+ * The key of a data folder that this process owns; made where there is none. The public key is written beside it.
+ * Throws where the file is not a key: it is never replaced, for what was signed with it would verify no more.
+ */
+export const signerOfFolder = (dir: string): Signer => {
+  const path = join(dir, signingKeyFile);
+  if (!existsSync(path)) {
+    const { privateKey } = generateKeyPairSync('ed25519');
+    writeFile(path, privateKey.export({ format: 'pem', type: 'pkcs8' }) as string, 0o600);
+  }
+  const signer = signerOf(readFileSync(path, 'utf8'));
+  const publicPath = join(dir, verifierKeyFile);
+  const text = `${signer.key.text}\n`;
+  if (!existsSync(publicPath) || readFileSync(publicPath, 'utf8') !== text)
+    writeFile(publicPath, text, 0o644);
+  return signer;
+};

@@ -1,0 +1,196 @@
+import { mkdirSync, writeFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { exportLog } from '../../src/cli/export.ts';
+import type { CommandInput, Options } from '../../src/cli/command.ts';
+import { verify } from '../../src/cli/verify.ts';
+import { createTenant, deleteTenant } from '../../src/commands/tenant.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Cause, StoredEvent } from '../../src/core/event.ts';
+import { signerOf } from '../../src/proofs/signing-key.ts';
+import type { Fault, Verified } from '../../src/proofs/verification.ts';
+import { eventsOf, forged, withLines } from '../support/forging.ts';
+import { openJoined } from '../support/joined.ts';
+import { freshFolder, removeFolder } from '../support/program.ts';
+import { pick, seeded, testSeed } from '../support/random.ts';
+import { createSealing, freshPem } from '../support/sealing.ts';
+
+/** Acts of the history; some tenants live several times, so that streams are longer than one event. */
+const acts = 9;
+
+/** Who did it, with what has to be escaped in JSON. */
+const cause: Cause = {
+  actor: 'admin',
+  address: null,
+  user_agent: 'curl/8 😀',
+  reason: 'because "so"\u001f',
+  correlation_id: '',
+  causation_id: null,
+};
+
+const screen: CommandInput['screen'] = {
+  isTerminal: false,
+  columns: () => 80,
+  tell: () => undefined,
+  draw: () => undefined,
+};
+
+/** The places in the log that faults name. */
+const placesOf = (faults: readonly Fault[]): readonly (number | null)[] => faults.map(({ index }) => index);
+
+describe('verifying an exported log', function () {
+  this.timeout(180_000);
+  const seed = testSeed();
+  const random = seeded(seed);
+  let dir: string;
+  let key: string;
+  let text: string;
+  let events: readonly StoredEvent[];
+  let kept: readonly string[];
+
+  const run = (command: typeof verify, options: Options): ReturnType<typeof verify> =>
+    command({
+      config: readConfig({ SERVICE_DATA_DIR: dir }).config,
+      options,
+      names: [],
+      signal: new AbortController().signal,
+      screen,
+      print: async () => undefined,
+    });
+
+  /** What `verify` says of a file with this text. */
+  const verified = async (of: string | Buffer, more: Options = {}): Promise<Verified> => {
+    const path = join(dir, 'candidate.ndjson');
+    writeFileSync(path, of);
+    const { result, failed } = await run(verify, { in: path, key, ...more });
+    const answer = result as Verified & { readonly verified: boolean };
+    expect(failed).to.equal(!answer.verified);
+    expect(answer.verified).to.equal(answer.faults.length === 0);
+    return answer;
+  };
+
+  const faultsOf = async (of: string | Buffer, more?: Options): Promise<readonly Fault[]> =>
+    (await verified(of, more)).faults;
+
+  before(async () => {
+    dir = freshFolder();
+    const data = join(dir, 'data');
+    mkdirSync(data);
+    const joined = await openJoined({ dir: data });
+    const pem = freshPem();
+    const { sealer, signer } = createSealing(joined.engine.events, joined.run, { pem });
+    key = signer.key.text;
+    const notes: string[] = [];
+    for (let n = 1; n <= acts; n += 1) {
+      const wish = { tenant_id: `t${pick(random, [1, 2, 3]) ?? 1}` };
+      const outcome = await joined.run(createTenant, wish, { ...cause, correlation_id: `request-${n}` });
+      if (!outcome.accepted) await joined.grant(deleteTenant, wish);
+      if (n % 3 !== 0) continue;
+      const sealed = await sealer.seal();
+      writeFileSync(join(dir, `kept-${n}`), sealed?.note ?? '');
+      notes.push(join(dir, `kept-${n}`));
+    }
+    kept = notes;
+    await joined.close();
+    const out = join(dir, 'log.ndjson');
+    const config = readConfig({ SERVICE_DATA_DIR: data }).config;
+    const input = { config, options: { out }, names: [], signal: new AbortController().signal, screen };
+    await exportLog({ ...input, print: async () => undefined });
+    text = readFileSync(out, 'utf8');
+    events = eventsOf(text);
+  });
+  after(() => removeFolder(dir));
+
+  it('finds nothing in the log as it is, with what was kept and without', async () => {
+    const whole = { events: events.length, checkpoints: 3, sealed_events: events.length - 1, faults: [] };
+    expect(await verified(text)).to.deep.include(whole);
+    expect(await verified(text, { checkpoint: kept.join(',') })).to.deep.include(whole);
+  });
+
+  it('finds every change of a single byte', async () => {
+    const bytes = Buffer.from(text);
+    for (const [at, byte] of bytes.entries()) {
+      const other = Buffer.from(bytes);
+      other[at] = byte ^ (1 << Math.floor(random() * 8));
+      expect(await faultsOf(other), `seed ${seed}, byte ${at}`).not.to.have.length(0);
+    }
+  });
+
+  it('finds every change of a single byte of an event where the file’s own digest was made anew, and names the event', async () => {
+    const lines = text.split('\n').slice(1, -2);
+    for (const [n, line] of lines.entries()) {
+      // Positions are the engine's: an import gives others, and nothing but their order is held.
+      const position = line.indexOf('"position":"') + '"position":"'.length;
+      for (let at = 0; at < line.length; at += 1) {
+        if (at >= position && at < position + 20) continue;
+        const code = line.charCodeAt(at) ^ (1 << Math.floor(random() * 6));
+        if (code === 10 || code === 13) continue;
+        const other = line.slice(0, at) + String.fromCharCode(code) + line.slice(at + 1);
+        const faults = await faultsOf(withLines(text, lines.with(n, other)));
+        const where = `seed ${seed}, event ${n}, character ${at}`;
+        expect(faults, where).not.to.have.length(0);
+        const isNamed = faults.some(
+          ({ index, what }) =>
+            index === n || what.includes(`line ${n + 2} `) || what.includes(events[n]?.id ?? '-'),
+        );
+        expect(isNamed, `${where}: ${JSON.stringify(faults)}`).to.equal(true);
+      }
+    }
+  });
+
+  describe('by one who has everything but the key, and makes every hash anew', () => {
+    it('finds every event that is changed, and names it', async () => {
+      for (const [n, event] of events.slice(0, -1).entries()) {
+        const data = event.data.replace(/[a-z](?=[^a-z]*$)/, (letter) => (letter === 'x' ? 'y' : 'x'));
+        const faults = await faultsOf(forged(text, events.with(n, { ...event, data })));
+        expect(placesOf(faults), `event ${n}`).to.include(n);
+      }
+    });
+
+    it('finds every event that is taken out, and names its place', async () => {
+      for (const [n] of events.slice(0, -1).entries()) {
+        const faults = await faultsOf(forged(text, events.toSpliced(n, 1)), { checkpoint: kept.join(',') });
+        // Without its first event the log is another one, and none of the checkpoints is its own.
+        expect(n === 0 ? faults.length > 0 : placesOf(faults).includes(n), `event ${n}`).to.equal(true);
+      }
+    });
+
+    it('finds every event that is put in, and names it', async () => {
+      for (let n = 1; n < events.length - 1; n += 1) {
+        const alien = { ...(events[n] as StoredEvent), id: '01a00000-0000-7000-8000-000000000000' };
+        const faults = await faultsOf(forged(text, events.toSpliced(n, 0, alien)));
+        expect(placesOf(faults), `event ${n}`).to.include(n);
+      }
+    });
+
+    it('finds every event that changes places with the next one', async () => {
+      for (let n = 1; n < events.length - 2; n += 1) {
+        const [one, two] = [events[n] as StoredEvent, events[n + 1] as StoredEvent];
+        const faults = await faultsOf(forged(text, events.toSpliced(n, 2, two, one)));
+        expect(
+          placesOf(faults).some((place) => place === n || place === n + 1),
+          `event ${n}`,
+        ).to.equal(true);
+      }
+    });
+
+    it('finds every tail that is cut off behind what a kept checkpoint covers', async () => {
+      for (let length = 1; length < events.length; length += 1) {
+        const faults = await faultsOf(forged(text, events.slice(0, length)), { checkpoint: kept.join(',') });
+        expect(
+          faults.some(({ what }) => /cut off|not among those of the log/.test(what)),
+          `${length} left`,
+        ).to.equal(true);
+      }
+    });
+  });
+
+  it('finds that the log is signed with another key', async () => {
+    const other = signerOf(freshPem()).key.text;
+    const faults = await faultsOf(text, { key: other });
+    expect(faults.map(({ what }) => what)).to.include(
+      "states a checkpoint that can't be relied on: It is not signed with the key that was given.",
+    );
+    expect(await faultsOf(text, { key: `${other},${key}` })).to.deep.equal([]);
+  });
+});
