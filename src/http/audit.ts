@@ -47,7 +47,7 @@ export type AuditEvent = {
   readonly causation_id: string | null;
   readonly token: string | null;
   readonly hash: string | null;
-  readonly previous_hash: string | null;
+  readonly previous: string | null;
   readonly data: Readonly<Record<string, unknown>>;
 };
 
@@ -88,7 +88,7 @@ export const shown = (event: RecordedEvent): AuditEvent => {
     causation_id: cause.causation_id,
     token: cause.token ?? null,
     hash: hash ?? null,
-    previous_hash: previous ?? null,
+    previous: previous ?? null,
     data: withoutSecrets({ type, data }),
   };
 };

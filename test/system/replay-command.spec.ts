@@ -55,7 +55,7 @@ describe('replay and rebuild', function () {
       await client('DELETE', `/admin/v1/service-accounts/${id}`);
     });
     const log = readLog(at('data'));
-    const stream = log.at(-1)?.stream ?? '';
+    const stream = log.findLast(({ type }) => type === 'ServiceAccountDeleted')?.stream ?? '';
     const { code, out, err } = await run('replay', '--stream', stream, '--json');
     expect(code, err).to.equal(0);
     const steps = stepsIn(out);
@@ -113,7 +113,8 @@ describe('replay and rebuild', function () {
       expect(JSON.parse(out)).to.deep.include({ events: 4, read_models: projections.length });
     });
     expect(readContents(at('shadow'))).to.deep.equal(readContents(at('data')));
-    expect(readLog(at('shadow'))).to.deep.equal(readLog(at('data')));
+    // The stop sealed the log, behind what was replayed.
+    expect(readLog(at('shadow'))).to.deep.equal(readLog(at('data')).slice(0, -1));
     expect(checkDataFile(at('shadow'))).to.deep.equal([]);
     expect(statSync(at('shadow')).mode & 0o777).to.equal(0o700);
     expect(statSync(at(`shadow/${dataFileName}`)).mode & 0o777).to.equal(0o600);

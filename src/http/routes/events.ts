@@ -36,7 +36,7 @@ const auditEvent = z
     hash: nullable(
       'SHA-256 in base64 over all that the event says, its secrets too. Earlier events have none.',
     ),
-    previous_hash: nullable('The hash of the event before it in its stream.'),
+    previous: nullable('The hash of the event before it in its stream.'),
     data: z.record(z.string(), z.unknown()).meta({ description: 'What happened, without secrets.' }),
   })
   .meta({ id: 'Event', description: 'One event of the log.' });
