@@ -166,10 +166,10 @@ const joinProofs = (
     log,
     decode: codec.decode,
     checkpointStream,
-    findEvent: (id: string) => findEvent(log, history, id),
+    findEvent: (id: string, time: string) => findEvent(log, history, id, time),
   };
   const sealedLog = createSealedLog(needs);
-  const prover = createProver(sealedLog, needs);
+  const prover = createProver(sealedLog);
   const signer = signerFor(config);
   if (signer === undefined) return { proofs: { prover, key: undefined, seal: undefined }, sealer: undefined };
   const origin = { address: null, user_agent: null, reason: null, causation_id: null };

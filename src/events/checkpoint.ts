@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { event, type FactOf } from './definition.ts';
+import { instant } from './fields.ts';
 
 /**
  * The log was sealed up to an event: whatever stands there can't be changed from now on without everybody seeing it who
@@ -15,8 +16,8 @@ export const LogSealed = event(
     note: z.string(),
     /** The id of the last event that it covers. */
     last: z.string(),
-    /** The blocks of 256 events that are whole since: the root of each, base64, and the id of its first event. */
-    blocks: z.array(z.strictObject({ hash: z.string(), first: z.string() })),
+    /** The blocks of 256 events that are whole since: the root of each, base64, and the id and time of its first event. */
+    blocks: z.array(z.strictObject({ hash: z.string(), first: z.string(), time: instant })),
     /** The first 8 bytes of the hash of each leaf since the checkpoint before, in the log's order, base64. */
     fingerprints: z.string(),
   }),

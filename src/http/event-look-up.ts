@@ -54,12 +54,14 @@ const timeOfId = (id: string): number | undefined =>
 
 /**
  * The event of this id, or at this position. There is no index of ids: the time in the id tells where to look, and the
- * events around that place are looked at, so that one whose id tells another time is found by its position alone.
+ * events around that place are looked at, so that one whose id tells another time is found by its position alone, or by
+ * its own time where that is known.
  */
 export const findEvent = async (
   log: Reading,
   history: Pick<History, 'positionAt'>,
   idOrPosition: string,
+  time?: string,
 ): Promise<StoredEvent | undefined> => {
   if (positionForm.test(idOrPosition)) {
     const position = BigInt(idOrPosition);
@@ -68,7 +70,7 @@ export const findEvent = async (
     return event?.position === idOrPosition ? event : undefined;
   }
   const id = idOrPosition.toLowerCase();
-  const timeMs = timeOfId(id);
+  const timeMs = time === undefined ? timeOfId(id) : Date.parse(time);
   if (timeMs === undefined) return undefined;
   let found: StoredEvent | undefined;
   const look = (stored: StoredEvent): boolean => {

@@ -2,7 +2,7 @@ import type { StoredEvent } from '../core/event.ts';
 import { blockLeaves, leafOfEvent } from './leaves.ts';
 import { hashOf } from './event-hash.ts';
 import { consistencyPath, inclusionPath } from './merkle.ts';
-import { BrokenSeal, type Sealed, type SealedLog, type SealedLogNeeds } from './sealed-log.ts';
+import { BrokenSeal, type Sealed, type SealedLog } from './sealed-log.ts';
 
 /** Shows that an event is part of what a checkpoint covers (RFC 6962 §2.1.1). Hashes are SHA-256, base64. */
 export type Inclusion = {
@@ -45,11 +45,8 @@ const firstThat = async (end: number, isSo: (n: number) => Promise<boolean> | bo
 };
 
 /** Proofs over what is sealed. */
-export const createProver = (
-  sealedLog: SealedLog,
-  { findEvent }: Pick<SealedLogNeeds, 'findEvent'>,
-): Prover => {
-  const { advance, readSealed, sizes, blocks, firstOf, eventsOf, subtree } = sealedLog;
+export const createProver = (sealedLog: SealedLog): Prover => {
+  const { advance, readSealed, sizes, blocks, positionOf, eventsOf, subtree } = sealedLog;
 
   const get = async (number: number): Promise<Sealed> => {
     const found = await readSealed(number);
@@ -67,11 +64,7 @@ export const createProver = (
 
   /** The place of an event in the log: its block by halving, then its place in that. */
   const indexOf = async ({ id, position }: StoredEvent): Promise<number | undefined> => {
-    const behind = await firstThat(blocks(), async (block) => {
-      const first = await findEvent(firstOf(block) ?? '');
-      if (first === undefined) throw new BrokenSeal(`The first event of block ${block} is not in the log.`);
-      return first.position > position;
-    });
+    const behind = await firstThat(blocks(), async (block) => (await positionOf(block)) > position);
     // Behind the last whole block there may be one more.
     for (const block of behind === 0 ? [0] : [behind - 1, behind]) {
       const at = (await eventsOf(block)).findIndex((event) => event.id === id);

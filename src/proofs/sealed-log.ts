@@ -1,5 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { startOfLog, toPosition, type Codec, type Position, type StoredEvent } from '../core/event.ts';
-import type { EventStore } from '../core/ports.ts';
+import { readPageEventsMax, type EventStore } from '../core/ports.ts';
 import type { CheckpointFact } from '../events/checkpoint.ts';
 import { readNote, type Checkpoint } from './checkpoint.ts';
 import { blockLeaves, leafOfEvent } from './leaves.ts';
@@ -22,8 +23,8 @@ export type SealedLogNeeds = {
   readonly decode: Codec['decode'];
   /** The stream of the checkpoint of this number. */
   readonly checkpointStream: (number: number) => string;
-  /** The event of this id, wherever it stands. */
-  readonly findEvent: (id: string) => Promise<StoredEvent | undefined>;
+  /** The event of this id, which happened at this time; absent where it is not found around that. */
+  readonly findEvent: (id: string, time: string) => Promise<StoredEvent | undefined>;
 };
 
 /** The log is not what was sealed. */
@@ -41,6 +42,26 @@ const createReadSealed =
     const { note, blocks } = data;
     return { ...readNote(note), number, note, blocks, event_id: stored.id, position: stored.position };
   };
+
+/** A whole block; its place is remembered once it has been looked for. */
+type Block = { readonly hash: Hash; readonly first: string; readonly time: string; position?: Position };
+
+/** The event that so many stand before; absent where the log is shorter. Reads all of them. */
+const nthEvent = async (
+  { readAll }: Pick<EventStore, 'readAll'>,
+  before: number,
+): Promise<StoredEvent | undefined> => {
+  let at = startOfLog;
+  for (let left = before; ;) {
+    const page = await readAll(at, readPageEventsMax);
+    if (left < page.length) return page[left];
+    left -= page.length;
+    const last = page.at(-1);
+    if (last === undefined) return undefined;
+    at = last.position;
+    await nextTurn();
+  }
+};
 
 /** The roots of all perfect subtrees of whole blocks. */
 const createLevels = () => {
@@ -72,7 +93,7 @@ export const createSealedLog = (needs: SealedLogNeeds) => {
   const { log, findEvent } = needs;
   const readSealed = createReadSealed(needs);
   const levels = createLevels();
-  const blocks: { readonly hash: Hash; readonly first: string }[] = [];
+  const blocks: Block[] = [];
   const sizes: number[] = [];
   let latest: Sealed | undefined;
   let reading: Promise<void> | undefined;
@@ -80,10 +101,10 @@ export const createSealedLog = (needs: SealedLogNeeds) => {
   const take = ({ blocks: fresh, ...sealed }: NonNullable<Awaited<ReturnType<typeof readSealed>>>): void => {
     latest = sealed;
     sizes.push(sealed.tree_size);
-    for (const { hash, first } of fresh) {
-      const block = { hash: Buffer.from(hash, 'base64'), first };
-      blocks.push(block);
-      levels.add(block.hash);
+    for (const { hash, first, time } of fresh) {
+      const root = Buffer.from(hash, 'base64');
+      blocks.push({ hash: root, first, time });
+      levels.add(root);
     }
   };
 
@@ -98,16 +119,26 @@ export const createSealedLog = (needs: SealedLogNeeds) => {
     }
   };
 
+  /** Where a whole block begins: around the time of its first event, else by counting from the start of the log. */
+  const positionOf = async (number: number): Promise<Position> => {
+    const block = blocks[number];
+    if (block === undefined) throw new Error(`There is no whole block ${number}.`);
+    if (block.position !== undefined) return block.position;
+    const found = await findEvent(block.first, block.time);
+    const event = found ?? (await nthEvent(log, number * blockLeaves));
+    if (event?.id !== block.first)
+      throw new BrokenSeal(`The first event of block ${number} is not where it was sealed.`);
+    block.position = event.position;
+    return event.position;
+  };
+
   /** Behind which position the block of this number begins. */
-  const beforeBlock = async (block: number): Promise<Position> => {
-    if (block === 0) return startOfLog;
-    const { first } = blocks[block] ?? blocks[block - 1] ?? {};
-    const event = first === undefined ? undefined : await findEvent(first);
-    if (event === undefined) throw new BrokenSeal(`The first event of block ${block} is not in the log.`);
-    if (blocks[block] !== undefined) return toPosition(BigInt(event.position) - 1n);
+  const beforeBlock = async (number: number): Promise<Position> => {
+    if (number === 0) return startOfLog;
+    if (blocks[number] !== undefined) return toPosition(BigInt(await positionOf(number)) - 1n);
     // What is not whole yet begins behind the last one that is.
-    const whole = await log.readAll(toPosition(BigInt(event.position) - 1n), blockLeaves);
-    return whole.at(-1)?.position ?? event.position;
+    const before = toPosition(BigInt(await positionOf(number - 1)) - 1n);
+    return (await log.readAll(before, blockLeaves)).at(-1)?.position ?? before;
   };
 
   const eventsOf = async (block: number): Promise<readonly StoredEvent[]> =>
@@ -135,8 +166,7 @@ export const createSealedLog = (needs: SealedLogNeeds) => {
     /** How many leaves each checkpoint covers, by its number less one. */
     sizes: (): readonly number[] => sizes,
     blocks: (): number => blocks.length,
-    /** The id of the first event of a whole block. */
-    firstOf: (block: number): string | undefined => blocks[block]?.first,
+    positionOf,
     beforeBlock,
     eventsOf,
     subtree,

@@ -41,11 +41,11 @@ export type SealerNeeds = {
 /** A part of the log on its way under a checkpoint. */
 type Part = {
   readonly tree: GrowingTree;
-  readonly fresh: { readonly hash: string; readonly first: string }[];
+  readonly fresh: CheckpointFact['data']['blocks'];
   readonly fingerprints: Buffer[];
-  /** Leaves of the block that is not whole, and the id of its first event. */
+  /** Leaves of the block that is not whole, and its first event. */
   readonly leaves: Hash[];
-  first: string;
+  first: Pick<StoredEvent, 'id' | 'time'>;
   last: string;
   /** Whether there is more than checkpoints among it. */
   hasNews: boolean;
@@ -53,13 +53,14 @@ type Part = {
 
 const putLeaf = (part: Part, event: StoredEvent): Hash => {
   const leaf = leafOfEvent(event);
-  if (part.leaves.length === 0) part.first = event.id;
+  if (part.leaves.length === 0) part.first = event;
   part.leaves.push(leaf);
   part.last = event.id;
   if (part.leaves.length === blockLeaves) {
     const hash = rootOf(part.leaves.splice(0));
     part.tree.add(hash, blockLeaves);
-    part.fresh.push({ hash: hash.toString('base64'), first: part.first });
+    const { id: first, time } = part.first;
+    part.fresh.push({ hash: hash.toString('base64'), first, time });
   }
   return leaf;
 };
@@ -91,7 +92,7 @@ const createSealing = ({ log, sealedLog, signer, clock, state }: SealerNeeds) =>
       fresh: [],
       fingerprints: [],
       leaves: [],
-      first: '',
+      first: { id: '', time: '' },
       last: '',
       hasNews: false,
     };

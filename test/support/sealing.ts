@@ -30,7 +30,7 @@ export const createSealing = (
     log: events,
     decode: codec.decode,
     checkpointStream,
-    findEvent: (id: string) => findEvent(events, history, id),
+    findEvent: (id: string, time: string) => findEvent(events, history, id, time),
   };
   const sealedLog = createSealedLog(needs);
   const signer = signerOf(pem);
@@ -47,5 +47,5 @@ export const createSealing = (
     everyMs: Infinity,
     failed: () => undefined,
   });
-  return { sealer, signer, prover: createProver(sealedLog, needs) };
+  return { sealer, signer, prover: createProver(sealedLog) };
 };

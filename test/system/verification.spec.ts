@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { exportLog } from '../../src/cli/export.ts';
 import type { CommandInput, Options } from '../../src/cli/command.ts';
@@ -37,6 +38,15 @@ const screen: CommandInput['screen'] = {
 
 /** The places in the log that faults name. */
 const placesOf = (faults: readonly Fault[]): readonly (number | null)[] => faults.map(({ index }) => index);
+
+/** Whether both lines say the same. */
+const isSame = (line: string, other: string): boolean => {
+  try {
+    return isDeepStrictEqual(JSON.parse(line), JSON.parse(other));
+  } catch {
+    return false;
+  }
+};
 
 describe('verifying an exported log', function () {
   this.timeout(180_000);
@@ -126,6 +136,8 @@ describe('verifying an exported log', function () {
         const code = line.charCodeAt(at) ^ (1 << Math.floor(random() * 6));
         if (code === 10 || code === 13) continue;
         const other = line.slice(0, at) + String.fromCharCode(code) + line.slice(at + 1);
+        // An escape in another spelling says the same: nothing of the log is another.
+        if (isSame(line, other)) continue;
         const faults = await faultsOf(withLines(text, lines.with(n, other)));
         const where = `seed ${seed}, event ${n}, character ${at}`;
         expect(faults, where).not.to.have.length(0);
