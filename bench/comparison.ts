@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { runProgram } from './child.ts';
 import type { Client } from './client-process.ts';
+import { formatMegabytes } from './memory.ts';
 import type { Options } from './options.ts';
 import { findTrouble, runRounds } from './rounds.ts';
 import { credentialSchema, type Credential } from './sides/requests.ts';
@@ -132,5 +133,3 @@ const formatFootprints = (footprints: readonly Footprint[]): string =>
       formatMegabytes(rssBytesAtEnd),
     ]),
   );
-
-const formatMegabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { startClient } from './client-process.ts';
 import { compareSides, compareSizes } from './comparison.ts';
 import { formatEngine, measureEngine } from './engine.ts';
+import { measureHistory } from './history/history.ts';
 import { describeMachine } from './machine.ts';
 import { readOptions, usage, type Options } from './options.ts';
 import { compareEngines } from './remote/comparison.ts';
@@ -32,6 +33,12 @@ const run = async (options: Options, folder: string): Promise<readonly string[]>
   const client = startClient();
   const start = { folder, client };
   try {
+    if (options.history) {
+      const history = await measureHistory(options, start);
+      print(history.title, history.text);
+      await save({ time: new Date().toISOString(), machine, options, history });
+      return history.trouble;
+    }
     if (options.engines) {
       const engines = await compareEngines(options, start, print);
       await save({ time: new Date().toISOString(), machine, options, engines });

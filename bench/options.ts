@@ -19,6 +19,9 @@ export type Options = {
   readonly engines: boolean;
   /** How many credentials the log holds that is replayed. */
   readonly replayedCredentials: number;
+  /** Nothing but what the log's history is used by: commands, and answers as of then. */
+  readonly history: boolean;
+  readonly historyEvents: number;
   /** The service's program. */
   readonly service: string;
 };
@@ -34,6 +37,8 @@ export const usage = `npm run bench -- [options]
   --large            adds the table with a large store
   --credentials N    how large (1000000)
   --engines          instead: the service on EventStoreDB and MongoDB, beside their official clients, and a replay
+  --history          instead: replay, rebuild, export, verify and the like on a long log, and lists as of then
+  --events N         how long (1000000, with --quick 100000)
   --service FILE     the service's program (build/src/main.js)`;
 
 /** Reads the command line. Throws on what it does not know. */
@@ -46,12 +51,14 @@ export const readOptions = (args: readonly string[]): Options => {
       quick: flag,
       large: flag,
       engines: flag,
+      history: flag,
       'no-engine': flag,
       only: text,
       sides: text,
       rounds: text,
       seconds: text,
       credentials: text,
+      events: text,
       service: text,
     },
   });
@@ -65,6 +72,8 @@ export const readOptions = (args: readonly string[]): Options => {
     engine: !values['no-engine'],
     engines: values.engines,
     replayedCredentials: values.quick ? 5_000 : 20_000,
+    history: values.history,
+    historyEvents: readNumber('--events', values.events, values.quick ? 100_000 : 1_000_000),
     service: values.service ?? fileURLToPath(new URL('../src/main.js', import.meta.url)),
   };
 };

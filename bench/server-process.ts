@@ -4,6 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { readMemory, type Memory } from './memory.ts';
 
 const startMsMax = 120_000;
 const stopMsMax = 15_000;
@@ -18,6 +19,8 @@ export type Server = {
   readonly startMs: number;
   /** The resident memory now. */
   readonly rssBytes: () => Promise<number>;
+  /** The same, beside the most that it has been. */
+  readonly memory: () => Promise<Memory>;
   /** Ends the process with SIGTERM, and with SIGKILL where it does not listen to that. */
   readonly stop: () => Promise<void>;
 };
@@ -46,7 +49,9 @@ export const startServer = async ({ program, env, log, readyPath }: ServerStart)
     const port = await waitFor(child, () => findPort(log));
     if (readyPath !== undefined) await waitFor(child, () => isReady(port, readyPath));
     const startMs = performance.now() - startedMs;
-    return { port, startMs, rssBytes: () => readRssBytes(child), stop: () => stop(child) };
+    const memory = () => readMemory(child.pid);
+    const rssBytes = async (): Promise<number> => (await memory()).rssBytes;
+    return { port, startMs, rssBytes, memory, stop: () => stop(child) };
   } catch (error) {
     await stop(child);
     throw new Error(`${program} did not start:\n${await readFile(log, 'utf8')}`, { cause: error });
@@ -73,11 +78,6 @@ const isReady = async (port: number, path: string): Promise<true | undefined> =>
   const response = await fetch(`http://127.0.0.1:${port}${path}`);
   await response.arrayBuffer();
   return response.status === 200 ? true : undefined;
-};
-
-const readRssBytes = async (child: ChildProcess): Promise<number> => {
-  const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 };
 
 const stop = async (child: ChildProcess): Promise<void> => {
