@@ -1,7 +1,7 @@
 import { toPosition, type Position } from '../../core/event.ts';
 import type { Projection } from '../../core/projection.ts';
 import { pastTableOf } from './schema.ts';
-import type { Database } from './sqlite.ts';
+import { iterate, type Database } from './sqlite.ts';
 
 /** One row of a read model: whose it is, and all that it holds, as text that is the same where that is the same. */
 export type ReadModelRow = {
@@ -59,7 +59,7 @@ function* listed(db: Database, table: string): Generator<ReadModelRow, void> {
   const rows = db.prepare<{ created: number; grp: string | null }>(
     `SELECT created, grp FROM ${table} ORDER BY created`,
   );
-  for (const { created, grp } of rows.iterate())
+  for (const { created, grp } of iterate(rows))
     yield { id: toPosition(created), text: JSON.stringify({ group: grp }) };
 }
 
@@ -83,7 +83,7 @@ export function* rowsOf(
       ? `SELECT id, revision, created, position, gone, grp, sub, body FROM ${table} ORDER BY id`
       : `SELECT id, since, until, revision, created, grp, sub, body FROM ${pastTableOf(table)} ORDER BY id, since`,
   );
-  for (const row of rows.iterate())
+  for (const row of iterate(rows))
     yield {
       id: row.id,
       ...(row.since === undefined ? {} : { since: toPosition(row.since) }),

@@ -25,7 +25,21 @@ export type Statement<Row> = {
   run(...values: SqlValue[]): { readonly changes: number | bigint };
   get(...values: SqlValue[]): Row | undefined;
   all(...values: SqlValue[]): Row[];
+  /** Only by `iterate` below, which keeps the statement. */
   iterate(...values: SqlValue[]): IterableIterator<Row>;
+};
+
+/** What has to live as long as another object does. */
+const kept = new WeakMap<object, unknown>();
+
+/**
+ * A statement's rows one at a time. The driver's iterator does not hold its statement: once nobody else does, the
+ * collector takes it from under the rows, which ends in an error or takes the process down.
+ */
+export const iterate = <Row>(statement: Statement<Row>, ...values: SqlValue[]): IterableIterator<Row> => {
+  const rows = statement.iterate(...values);
+  kept.set(rows, statement);
+  return rows;
 };
 
 /** One connection: the part of `DatabaseSync` that both drivers share and this engine uses. */
