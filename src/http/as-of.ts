@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { positionForm, type Position } from '../core/event.ts';
 import { inputErrors, RequestRefused, type InputError } from './problem.ts';
+import type { Documents } from '../core/ports.ts';
 import type { Route } from './route.ts';
 import type { Services } from './services.ts';
 
@@ -72,12 +73,20 @@ export const servicesAt = async ({ position, timeMs }: Moment, services: Service
   const { reads } = services;
   // The log can be ahead of what is read here.
   await reads.reach(position);
+  // One object for each read model of this answer, which remembers what it has found.
+  const then = new Map<string, Documents<unknown>>();
+  const documentsOf = (name: string): Documents<unknown> => {
+    const known = then.get(name) ?? reads.documentsAsOf<unknown>(name, position);
+    then.set(name, known);
+    return known;
+  };
   return {
     ...services,
     clock: () => timeMs,
     reads: {
       ...reads,
-      documents: (name) => reads.documentsAsOf(name, position),
+      // The projection of that name alone knows the type.
+      documents: <D>(name: string) => documentsOf(name) as Documents<D>,
       position: () => position,
     },
   };
