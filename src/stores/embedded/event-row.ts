@@ -1,4 +1,5 @@
 import { linksOf, toPosition, type Links, type StoredEvent } from '../../core/event.ts';
+import type { Database, SqlValue } from './sqlite.ts';
 
 /** An event as its table holds it. */
 export type EventRow = Omit<StoredEvent, 'position' | keyof Links> & {
@@ -24,6 +25,53 @@ export const toStoredEvent = (row: EventRow): StoredEvent => ({
   position: toPosition(row.position),
   ...linksOf(row),
 });
+
+/** What `eventColumns` hold of an event. */
+type EventValues = readonly [
+  position: number,
+  stream: string,
+  revision: number,
+  id: string,
+  type: string,
+  version: number,
+  time: string,
+  data: string,
+  cause: string,
+  hash: string | null,
+  previous: string | null,
+];
+
+const eventOf = ([
+  position,
+  stream,
+  revision,
+  id,
+  type,
+  version,
+  time,
+  data,
+  cause,
+  hash,
+  previous,
+]: EventValues): StoredEvent => ({
+  id,
+  type,
+  version,
+  time,
+  data,
+  cause,
+  stream,
+  revision,
+  position: toPosition(position),
+  ...linksOf({ hash, previous }),
+});
+
+/** Prepares a read of the events that `which` (a WHERE clause and what follows it) selects: whole pages of the log go by here. */
+export const prepareEvents = (db: Database, which: string) => {
+  const statement = db.prepare<EventValues>(`SELECT ${eventColumns} FROM events ${which}`);
+  statement.setReturnArrays(true);
+  return (...values: SqlValue[]): readonly StoredEvent[] => statement.all(...values).map(eventOf);
+};
 
 /** The event as its table takes it, in the order of the columns. */
 export const toRowValues = (

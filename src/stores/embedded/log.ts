@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { startOfLog, toPosition, type Position, type StoredEvent } from '../../core/event.ts';
 import { readPageEventsMax, StoreUnavailable } from '../../core/ports.ts';
-import { eventColumns, toStoredEvent, type EventRow } from './event-row.ts';
+import { prepareEvents } from './event-row.ts';
 import type { Database } from './sqlite.ts';
 
 /** Events a subscription holds at a time. */
@@ -20,15 +20,9 @@ export const reading = <T>(read: () => T): T => {
 
 /** The reading side of the log, on the main thread: every read is one short synchronous statement. */
 export const createLog = (db: Database) => {
-  const ofStream = db.prepare<EventRow>(
-    `SELECT ${eventColumns} FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?`,
-  );
-  const ofAll = db.prepare<EventRow>(
-    `SELECT ${eventColumns} FROM events WHERE position > ? ORDER BY position LIMIT ?`,
-  );
-  const ofAllBack = db.prepare<EventRow>(
-    `SELECT ${eventColumns} FROM events WHERE position < ? ORDER BY position DESC LIMIT ?`,
-  );
+  const ofStream = prepareEvents(db, 'WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?');
+  const ofAll = prepareEvents(db, 'WHERE position > ? ORDER BY position LIMIT ?');
+  const ofAllBack = prepareEvents(db, 'WHERE position < ? ORDER BY position DESC LIMIT ?');
   const last = db.prepare<{ position: number; time: string }>(
     'SELECT position, time FROM events ORDER BY position DESC LIMIT 1',
   );
@@ -38,14 +32,12 @@ export const createLog = (db: Database) => {
   let ended: string | undefined;
 
   const readStream = (stream: string, from: number, limit = readPageEventsMax): readonly StoredEvent[] =>
-    reading(() => ofStream.all(stream, from, within(limit)).map(toStoredEvent));
+    reading(() => ofStream(stream, from, within(limit)));
   const readAll = (after: Position, limit = readPageEventsMax): readonly StoredEvent[] =>
-    reading(() => ofAll.all(Number(after), within(limit)).map(toStoredEvent));
+    reading(() => ofAll(Number(after), within(limit)));
   // A position with more digits than the engine counts is behind every event, whatever is lost of it here.
   const readAllBack = (before: Position, limit = readPageEventsMax): readonly StoredEvent[] =>
-    reading(() =>
-      ofAllBack.all(Math.min(Number(before), Number.MAX_SAFE_INTEGER), within(limit)).map(toStoredEvent),
-    );
+    reading(() => ofAllBack(Math.min(Number(before), Number.MAX_SAFE_INTEGER), within(limit)));
 
   /** Resolves at the next commit, or when the signal aborts or the log ends. */
   const sleep = (signal: AbortSignal): Promise<void> =>

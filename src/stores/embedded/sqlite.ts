@@ -27,6 +27,8 @@ export type Statement<Row> = {
   all(...values: SqlValue[]): Row[];
   /** Only by `iterate` below, which keeps the statement. */
   iterate(...values: SqlValue[]): IterableIterator<Row>;
+  /** Whether rows come as arrays of their columns from now on, which takes half the time of objects. */
+  setReturnArrays(enabled: boolean): void;
 };
 
 /** What has to live as long as another object does. */
