@@ -6,6 +6,20 @@ import { createLogText } from './log-file.ts';
 import { withProgress } from './progress.ts';
 import { writeWholeFile } from './whole-file.ts';
 
+/** Writes one page while the next is read; what a write threw, the one after it throws, or `end`. */
+const createWriting = (file: FileHandle) => {
+  let last: Promise<void> = Promise.resolve();
+  return {
+    write: async (bytes: Buffer | string): Promise<void> => {
+      await last;
+      last = file.writeFile(bytes);
+      // It is thrown where it is awaited; until then nobody has seen to it.
+      last.catch(() => undefined);
+    },
+    end: (): Promise<void> => last,
+  };
+};
+
 /** Writes every event up to the head as it is now; answers how many. */
 const writeLog = async (
   source: Source,
@@ -14,14 +28,16 @@ const writeLog = async (
   wrote: (events: number) => void,
 ): Promise<number> => {
   const text = createLogText();
+  const { write, end } = createWriting(file);
   let events = 0;
-  await file.writeFile(text.header());
+  await write(text.header());
   for await (const page of pagesOf(source, await source.head(), signal)) {
-    if (page.length > 0) await file.writeFile(text.page(page));
+    if (page.length > 0) await write(text.page(page));
     events += page.length;
     wrote(page.length);
   }
-  await file.writeFile(text.end());
+  await write(text.end());
+  await end();
   return events;
 };
 

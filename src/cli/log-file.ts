@@ -62,14 +62,16 @@ const lineOf = (event: StoredEvent, index: number | undefined): string => {
 export const createLogText = () => {
   const hash = createHash('sha256');
   let events = 0;
-  const digested = (text: string): string => {
-    hash.update(text);
-    return text;
+  // As bytes, or digest and file would each make them anew.
+  const digested = (text: string): Buffer => {
+    const bytes = Buffer.from(text);
+    hash.update(bytes);
+    return bytes;
   };
   return {
-    header: (): string =>
+    header: (): Buffer =>
       digested(`${JSON.stringify({ format: 'keyledger-log', version: formatVersion })}\n`),
-    page: (page: readonly StoredEvent[]): string => {
+    page: (page: readonly StoredEvent[]): Buffer => {
       let lines = '';
       for (const event of page) lines += `${lineOf(event, events++)}\n`;
       return digested(lines);
