@@ -76,6 +76,7 @@ export const deleteWorkspace: Act = ({ write, forget }, { tenant_id, minted }) =
   for (const { stream } of minted) forget(stream);
 };
 
+/** Makes a service account that mints. */
 export const createAccount: Act = ({ write }, it) => {
   const account = { ...ofTenant(it), service_account_id: secrets.newId('sa_'), max_ttl_secs: ttlSecs };
   const bearer_digest = secrets.fresh('sab_').digest;
@@ -84,6 +85,7 @@ export const createAccount: Act = ({ write }, it) => {
   it.accounts.push(minter);
 };
 
+/** Gives an account a new bearer; the one before works an hour longer. */
 export const rotateAccount: Act = (stage, { accounts }) => {
   const account = anyOf(stage, accounts);
   if (account === undefined) return;
@@ -101,6 +103,7 @@ export const deleteAccount: Act = ({ write, chance }, { accounts }) => {
   write(deleteServiceAccount, { service_account_id, credentials: chance() < 0.5 ? 'revoke' : 'keep' });
 };
 
+/** Mints a credential for a day, by any of the accounts. */
 export const mint: Act = (stage, { accounts, minted }) => {
   const minter = anyOf(stage, accounts);
   if (minter === undefined) return;
@@ -113,12 +116,14 @@ export const mint: Act = (stage, { accounts, minted }) => {
   if (oldest !== undefined) stage.forget(oldest.stream);
 };
 
+/** Ends one of the newest credentials. */
 export const revoke: Act = (stage, it) => {
   const credential = takeAny(stage, it.minted);
   if (credential === undefined) return;
   stage.forget(stage.write(revokeCredential, { ...ofTenant(it), username: credential.username }));
 };
 
+/** Makes a user of a name that was never taken. */
 export const addUser: Act = ({ write }, it) => {
   it.usersEver += 1;
   const username = `user-${it.usersEver}`;
@@ -127,6 +132,7 @@ export const addUser: Act = ({ write }, it) => {
   it.users.push(username);
 };
 
+/** Ends a user. */
 export const removeUser: Act = (stage, it) => {
   const username = takeAny(stage, it.users);
   if (username !== undefined) stage.write(deleteUser, { ...ofTenant(it), username });
@@ -175,6 +181,7 @@ const freshKey = () => {
   return { key_digest: digest, prefix: value.slice(0, prefixChars) };
 };
 
+/** Makes an API key that does not expire. */
 export const addKey: Act = ({ write, nowMs }, it) => {
   const api_key_id = secrets.newId('key_');
   const wish = { api_key_id, name: 'orders', role: 'writer', expires_at: null, ...freshKey() } as const;
@@ -182,6 +189,7 @@ export const addKey: Act = ({ write, nowMs }, it) => {
   it.keys.push(api_key_id);
 };
 
+/** Gives a key a new secret; the one before works an hour longer. */
 export const rollKey: Act = (stage, it) => {
   const api_key_id = anyOf(stage, it.keys);
   if (api_key_id === undefined) return;
@@ -189,12 +197,14 @@ export const rollKey: Act = (stage, it) => {
   stage.write(rollApiKey, { ...ofTenant(it), api_key_id, ...wish });
 };
 
+/** States that a key was in use, unless that was stated a few minutes ago. */
 export const useKey: Act = (stage, it) => {
   const api_key_id = anyOf(stage, it.keys);
   if (api_key_id === undefined) return;
   stage.write(noteApiKeyUse, { ...ofTenant(it), api_key_id, atMs: stage.nowMs() });
 };
 
+/** Ends an API key. */
 export const removeKey: Act = (stage, it) => {
   const api_key_id = takeAny(stage, it.keys);
   if (api_key_id !== undefined) stage.write(revokeApiKey, { ...ofTenant(it), api_key_id, by: operator });
