@@ -49,6 +49,17 @@ const sealedTo = async (port: number, headers: Headers): Promise<number | undefi
   return checkpoints.parse(JSON.parse(text))[0]?.tree_size ?? 0;
 };
 
+/** Asks for a checkpoint, for the service by itself takes its time; answers why it refused, where it did. */
+const askForSeal = async (port: number, headers: Headers): Promise<string | undefined> => {
+  const url = `http://127.0.0.1:${port}/admin/v1/checkpoints`;
+  const signal = AbortSignal.timeout(sealMsMax);
+  return fetch(url, { method: 'POST', headers, signal }).then(
+    async (answer) => (answer.status < 409 ? void (await answer.arrayBuffer()) : answer.text()),
+    // A connection on which nothing moves for long is cut; the sealing goes on.
+    () => undefined,
+  );
+};
+
 /** Waits until the service has sealed the log: what is measured then is not measured beside that. */
 const awaitSealed = async (
   { port, memory }: Server,
@@ -56,7 +67,10 @@ const awaitSealed = async (
   events: number,
 ): Promise<{ readonly row: HistoryRow; readonly trouble: readonly string[] } | undefined> => {
   const startMs = performance.now();
-  const what = 'sealing the log after the start';
+  const what = 'sealing the log';
+  const refusal = await askForSeal(port, headers);
+  if (refusal !== undefined)
+    return { row: { what, result: 'refused' }, trouble: [`sealing was refused: ${refusal}`] };
   for (;;) {
     const size = await sealedTo(port, headers);
     if (size === undefined) return undefined;
