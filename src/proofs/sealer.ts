@@ -169,18 +169,19 @@ export const createSealer = (needs: SealerNeeds): Sealer => {
 
   const sealAll = async (): Promise<void> => {
     const before = uncovered;
-    while ((await sealOnce()) && !stopped.signal.aborted) await nextTurn();
-    uncovered -= before;
-    dueMs = clock() + everyMs;
-    warning = undefined;
-  };
-  const seal = (): Promise<void> => (running ??= sealAll().finally(() => (running = undefined)));
-  const sealOrTell = (): Promise<void> =>
-    seal().catch((error: unknown) => {
+    try {
+      while ((await sealOnce()) && !stopped.signal.aborted) await nextTurn();
+      uncovered -= before;
+      dueMs = clock() + everyMs;
+      warning = undefined;
+    } catch (error) {
       dueMs = clock() + retryAfterMs;
       warning = `The log can't be sealed: ${error instanceof Error ? error.message : String(error)}`;
-      failed(error);
-    });
+      throw error;
+    }
+  };
+  const seal = (): Promise<void> => (running ??= sealAll().finally(() => (running = undefined)));
+  const sealOrTell = (): Promise<void> => seal().catch(failed);
 
   const isDue = (): boolean =>
     uncovered > 0 &&

@@ -142,6 +142,8 @@ describe('the command verify', function () {
     const client = createClient(program.url);
     await client('POST', '/admin/v1/tenants', { body: { id: 'late' } });
     expectProblem(await client('POST', '/admin/v1/checkpoints'), 409, 'log.changed');
+    const { status, body } = await client('GET', '/readyz');
+    expect([status, (body as { warning?: string }).warning]).to.match(/^200,The log can't be sealed: /);
     expectProblem(await client('GET', `/admin/v1/events/${'2'.padStart(20, '0')}/proof`), 409, 'log.changed');
     expect((await client('GET', '/admin/v1/tenants')).body).to.have.length(3);
   });
