@@ -122,16 +122,13 @@ const readHeader = (value: unknown): number => {
 };
 
 /** An event, and its place as its line says it. */
-type Line = { readonly event: StoredEvent; readonly index: number | undefined };
+type Line = StoredEvent & { readonly index?: number };
 
 const readEvent = (value: unknown, number: number): Line => {
   const read = eventLine.safeParse(value);
-  if (!read.success) {
-    const members = read.error.issues.map(({ path }) => path.join('.') || 'its members');
-    throw new DamagedFile(`line ${number} is not an event (${members.join(', ')})`);
-  }
-  const { index, ...event } = read.data;
-  return { event, index };
+  if (read.success) return read.data;
+  const members = read.error.issues.map(({ path }) => path.join('.') || 'its members');
+  throw new DamagedFile(`line ${number} is not an event (${members.join(', ')})`);
 };
 
 const readEnd = (value: unknown, events: number, sha256: string): void => {
@@ -170,9 +167,9 @@ export async function* readLogPages(file: FileHandle): AsyncGenerator<readonly S
       version = readHeader(value);
       return undefined;
     }
-    const { event, index } = readEvent(value, number);
-    if (version > 1 && index !== events)
-      throw new DamagedFile(`line ${number} is event ${index}, and event ${events} should stand there`);
+    const event = readEvent(value, number);
+    if (version > 1 && event.index !== events)
+      throw new DamagedFile(`line ${number} is event ${event.index}, and event ${events} should stand there`);
     events += 1;
     return event;
   };
@@ -201,7 +198,7 @@ export async function* readStreamsOf(file: FileHandle, beginning: string): Async
     for (const line of lines) {
       if (!line.includes(text)) continue;
       try {
-        yield readEvent(parseLine(line.toString(), 0), 0).event;
+        yield readEvent(parseLine(line.toString(), 0), 0);
       } catch (error) {
         if (!(error instanceof DamagedFile)) throw error;
       }

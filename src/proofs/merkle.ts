@@ -8,19 +8,28 @@ import { hash } from 'node:crypto';
 /** A hash: SHA-256, 32 bytes. */
 export type Hash = Buffer;
 
-const leafTag = Buffer.from([0]);
-const nodeTag = Buffer.from([1]);
+const hashBytes = 32;
 
-const sha256 = (parts: readonly Buffer[]): Hash => hash('sha256', Buffer.concat(parts), 'buffer');
+/** What a node is hashed from: a 1 byte and two hashes. Filled anew for each, for there are as many as events. */
+const nodeInput = Buffer.alloc(1 + 2 * hashBytes, 1);
 
 /** The root of a tree without leaves. */
-export const emptyRoot: Hash = sha256([]);
+export const emptyRoot: Hash = hash('sha256', '', 'buffer');
 
 /** The hash of a leaf that says this. */
-export const leafOf = (content: Buffer): Hash => sha256([leafTag, content]);
+export const leafOf = (content: Buffer): Hash => {
+  const input = Buffer.allocUnsafe(1 + content.length);
+  input[0] = 0;
+  content.copy(input, 1);
+  return hash('sha256', input, 'buffer');
+};
 
 /** The hash of a node over these two. */
-export const nodeOf = (left: Hash, right: Hash): Hash => sha256([nodeTag, left, right]);
+export const nodeOf = (left: Hash, right: Hash): Hash => {
+  left.copy(nodeInput, 1);
+  right.copy(nodeInput, 1 + hashBytes);
+  return hash('sha256', nodeInput, 'buffer');
+};
 
 /** The largest power of two below `n`, which is above 1. Not by bits: a log may be longer than 2^31. */
 export const splitOf = (n: number): number => {
