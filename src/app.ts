@@ -5,18 +5,16 @@ import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { createClock } from './core/clock.ts';
-import { checkpointStream, sealLog } from './commands/checkpoint.ts';
 import { createHistory } from './core/history.ts';
 import type { Faults } from './core/faults.ts';
-import type { Clock, EventStore, Health, ReadModels } from './core/ports.ts';
-import { createRun, type Run } from './core/run.ts';
+import type { Clock, Health, ReadModels } from './core/ports.ts';
+import { createRun } from './core/run.ts';
 import { codec } from './events/index.ts';
 import { createApidoc } from './http/apidoc.ts';
 import { adminApi, workspaceApi } from './http/api.ts';
 import { createKeyAuthentication, createTokenAuthentication } from './http/authentication.ts';
 import type { BorderNeeds } from './http/border.ts';
 import { createClientAddress } from './http/client-address.ts';
-import { findEvent } from './http/event-look-up.ts';
 import { createHealth } from './http/health.ts';
 import { mount } from './http/mount.ts';
 import { createKeyUse } from './http/key-use.ts';
@@ -37,13 +35,12 @@ import { logRequest } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { decode, projections } from './projections/index.ts';
 import { link } from './proofs/event-hash.ts';
-import { createProver } from './proofs/prover.ts';
-import { createSealedLog } from './proofs/sealed-log.ts';
-import { createSealer, type Sealer } from './proofs/sealer.ts';
+import type { Sealer } from './proofs/sealer.ts';
 import type { Signer } from './proofs/signed-note.ts';
 import { signerOf, signerOfFolder } from './proofs/signing-key.ts';
 import { createPasswords } from './secrets/passwords.ts';
 import { createSecrets } from './secrets/tokens.ts';
+import { joinSealing } from './sealing.ts';
 import { openStores as openEngines, type Observe, type Stores } from './stores/index.ts';
 
 /** How long the stores are given to come to rest before the process ends in an error, in milliseconds. */
@@ -148,48 +145,6 @@ const onChange = (told: (reason: string) => void): ((reason: string) => void) =>
   };
 };
 
-/** What seals the log and proves what is in it; seals where there is a key to sign with. */
-const joinProofs = (
-  config: Config,
-  run: Run,
-  log: EventStore,
-  {
-    history,
-    secrets,
-    clock,
-    failed,
-  }: Pick<Services, 'history' | 'secrets' | 'clock'> & {
-    readonly failed: (error: unknown) => void;
-  },
-): { readonly proofs: Services['proofs']; readonly sealer: Sealer | undefined } => {
-  const needs = {
-    log,
-    decode: codec.decode,
-    checkpointStream,
-    findEvent: (id: string, time: string) => findEvent(log, history, id, time),
-  };
-  const sealedLog = createSealedLog(needs);
-  const prover = createProver(sealedLog);
-  const signer = signerFor(config);
-  if (signer === undefined) return { proofs: { prover, key: undefined, seal: undefined }, sealer: undefined };
-  const origin = { address: null, user_agent: null, reason: null, causation_id: null };
-  const sealer = createSealer({
-    log,
-    sealedLog,
-    signer,
-    clock,
-    state: async (checkpoint) => {
-      const cause = { actor: 'system', correlation_id: secrets.newId(), ...origin };
-      const outcome = await run(sealLog, checkpoint, cause);
-      return outcome.accepted && outcome.events.length > 0;
-    },
-    everyEvents: config.checkpoint_events,
-    everyMs: config.checkpoint_minutes * 60_000,
-    failed,
-  });
-  return { proofs: { prover, key: signer.key, seal: sealer.seal }, sealer };
-};
-
 /** What decides and what is read: the stores, the clock, the secrets, and the one road by which anything changes. */
 const joinServices = async (
   config: Config,
@@ -219,10 +174,15 @@ const joinServices = async (
     faults: overrides.faults,
   });
   const history = createHistory(events);
-  const { proofs, sealer } = joinProofs(config, run, events, {
+  const { proofs, sealer } = joinSealing({
+    log: events,
+    run,
     history,
-    secrets,
+    newId: () => secrets.newId(),
     clock,
+    signer: signerFor(config),
+    everyEvents: config.checkpoint_events,
+    everyMs: config.checkpoint_minutes * 60_000,
     failed: (err) => {
       metrics.stores.failed({ task: 'sealing the log' });
       logger.error({ err }, 'the log could not be sealed');

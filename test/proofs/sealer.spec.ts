@@ -8,7 +8,7 @@ import { sealedAtOnceMax } from '../../src/proofs/sealer.ts';
 import { tenantsLog } from '../support/command.ts';
 import { wholeLog } from '../support/eventstore.ts';
 import { openJoined, type Joined } from '../support/joined.ts';
-import { createSealing, freshPem, type Sealing } from '../support/sealing.ts';
+import { createSealing, freshPem } from '../support/sealing.ts';
 
 describe('sealing a log', function () {
   this.timeout(30_000);
@@ -19,7 +19,7 @@ describe('sealing a log', function () {
   afterEach(() => joined.close());
 
   const pem = freshPem();
-  const node = (): Sealing => createSealing(joined.engine.events, joined.run, { pem });
+  const node = () => createSealing(joined.engine.events, joined.run, pem);
 
   const put = async (events: readonly StoredEvent[]): Promise<void> => {
     for (let at = 0; at < events.length; at += 1_000)

@@ -88,8 +88,8 @@ describe('verifying an exported log', function () {
     mkdirSync(data);
     const joined = await openJoined({ dir: data });
     const pem = freshPem();
-    const { sealer, signer } = createSealing(joined.engine.events, joined.run, { pem });
-    key = signer.key.text;
+    const { sealer } = createSealing(joined.engine.events, joined.run, pem);
+    key = signerOf(pem).key.text;
     const notes: string[] = [];
     for (let n = 1; n <= acts; n += 1) {
       const wish = { tenant_id: `t${pick(random, [1, 2, 3]) ?? 1}` };
