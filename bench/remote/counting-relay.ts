@@ -38,7 +38,7 @@ const commandOf = (frame: Buffer): string => {
   if (frame.readUInt8(typeAt) !== bsonString) return command;
   const length = frame.readInt32LE(end + 1);
   const collection = frame.toString('utf8', end + 5, end + 4 + length);
-  return `${command} ${collection.replace(/^keyledger_/, '').replace(/_v\d+_\d+_\d+$/, '')}`;
+  return `${command} ${collection.replace(/^keyledger_/, '').replace(/_v\d+_\d+_\d+(?:_now)?/, '')}`;
 };
 
 /** The commands that a MongoDB client sends (MongoDB wire protocol, OP_MSG): `find tenants`, `ping`. */

@@ -52,7 +52,7 @@ type Model = { readonly _id: string; readonly live?: string; readonly checkpoint
 const openLook = (log: string, database: string) => {
   const eventStore = openEventStoreDb({ connectionString: log });
   const mongoDb = new MongoClient(database);
-  const models = mongoDb.db().collection<Model>('keyledger_models');
+  const models = mongoDb.db().collection<Model>('keyledger_register');
   return {
     /** Waits until the projector has nothing left to do, so that no cell pays for the one before. */
     rest: async (): Promise<void> => {

@@ -75,11 +75,12 @@ type Filled = { readonly collection: Collection<Row>; readonly rows: readonly Ro
 
 /** The rows that a replay has made, and an empty collection with the same indexes for each read model. */
 const prepareCopy = async (from: Db, to: Db): Promise<readonly Filled[]> => {
-  const models = await from.collection<{ _id: string; live: string }>('keyledger_models').find().toArray();
+  const models = await from.collection<{ _id: string; live: string }>('keyledger_register').find().toArray();
   const filled: Filled[] = [];
-  for (const { live } of models) {
-    const source = from.collection<Row>(live);
-    const collection = to.collection<Row>(live);
+  for (const rows of models.flatMap(({ live }) => [live, live.replace(/_now$/, '_past')])) {
+    const source = from.collection<Row>(rows);
+    const collection = to.collection<Row>(rows);
+    if ((await source.findOne()) === null) continue;
     const indexes = (await source.indexes()).filter(({ name }) => name !== '_id_');
     await collection.createIndexes(
       indexes.map(({ key, name }) => ({ key, ...(name === undefined ? {} : { name }) })),

@@ -2,52 +2,72 @@ import { startOfLog, toPosition, type Position } from '../core/event.ts';
 import type { Projection } from '../core/projection.ts';
 import { decode, projections } from '../projections/index.ts';
 import { openShadow, registeredIn, rowsOf, type DocumentRow } from '../stores/embedded/index.ts';
-import { openMongoDbReader, type MongoDbReader, type ServerRow } from '../stores/mongodb/index.ts';
+import {
+  keepsPast,
+  openMongoDbReader,
+  type MongoDbReader,
+  type ServerPast,
+  type ServerRow,
+} from '../stores/mongodb/index.ts';
 import { compareParts, isEqual, type Checked } from './checked.ts';
 import type { CommandInput } from './command.ts';
 import { openSource, pagesOf } from './engines.ts';
 import { withProgress } from './progress.ts';
 import { replayInto } from './replaying.ts';
 
-/** What of a row both engines keep: of tombstones what is laid, of all others whose it is and since when. */
+/** What of a row both engines keep: the number of a tombstone's revision is each engine's own. */
 const comparable = (
   { kind }: Projection,
   row: {
+    readonly until?: Position | undefined;
     readonly revision: number;
     readonly created: Position;
+    readonly position?: Position | undefined;
     readonly group: string | null;
     readonly subgroup: string | null;
     readonly body: string | undefined;
   },
 ): string => {
   const { body, revision, ...places } = row;
-  if (kind === 'tombstones') return body ?? '';
   if (body === undefined) return JSON.stringify({ revision, gone: true });
-  return `${JSON.stringify({ revision, ...places }).slice(0, -1)},"document":${body}}`;
+  const told = kind === 'tombstones' ? places : { revision, ...places };
+  return `${JSON.stringify(told).slice(0, -1)},"document":${body}}`;
 };
 
 const comparableOfFolder =
   (projection: Projection) =>
-  ({ revision, created, grp, sub, body, gone }: DocumentRow): string =>
+  ({ until, revision, created, position, grp, sub, body, gone }: DocumentRow): string =>
     comparable(projection, {
+      ...(until === undefined ? {} : { until: toPosition(until) }),
       revision,
       created: toPosition(created),
+      ...(position === undefined ? {} : { position: toPosition(position) }),
       group: grp,
       subgroup: sub,
       body: gone === 1 ? undefined : body,
     });
 
 async function* serverRows(projection: Projection, rows: AsyncIterable<ServerRow>) {
-  for await (const { id, r, c, g, u, b } of rows)
+  for await (const { id, r, c = startOfLog, p = startOfLog, g = null, u = null, b } of rows)
     yield {
       id,
       text: comparable(projection, {
         revision: r,
-        created: c ?? startOfLog,
-        group: g ?? null,
-        subgroup: u ?? null,
-        body: c === undefined && projection.kind !== 'tombstones' ? undefined : b,
+        created: c,
+        position: p,
+        group: g,
+        subgroup: u,
+        body: b,
       }),
+    };
+}
+
+async function* serverPast(projection: Projection, rows: AsyncIterable<ServerPast>) {
+  for await (const { id, until, r, c = startOfLog, p = startOfLog, g = null, u = null, b } of rows)
+    yield {
+      id,
+      since: p,
+      text: comparable(projection, { until, revision: r, created: c, group: g, subgroup: u, body: b }),
     };
 }
 
@@ -57,6 +77,7 @@ const behind = async (server: MongoDbReader, head: Position): Promise<readonly s
   for (const projection of projections) {
     const found = await server.registered(projection);
     if (found?.live === undefined) faults.push(`${projection.name} is not there yet`);
+    else if (!keepsPast(found.live)) faults.push(`the past of ${projection.name} is not there yet`);
     else if (found.checkpoint < head) faults.push(`${projection.name} stands at ${found.checkpoint}`);
   }
   return faults;
@@ -89,9 +110,14 @@ export const checkServer = async (input: CommandInput): Promise<readonly Checked
       const live = (await server.registered(projection))?.live ?? '';
       const table = replayed.get(projection.name)?.table ?? '';
       const text = comparableOfFolder(projection);
-      const rows = rowsOf(shadow.db, projection, table, 'documents', text);
-      const kept = serverRows(projection, server.rows(live));
-      checked.push(await compareParts(input, projection, [['documents', kept, rows]]));
+      const rows = serverRows(projection, server.rows(live));
+      const past = serverPast(projection, server.past(live, projection));
+      checked.push(
+        await compareParts(input, projection, [
+          ['documents', rows, rowsOf(shadow.db, projection, table, 'documents', text)],
+          ['past', past, rowsOf(shadow.db, projection, table, 'past', text)],
+        ]),
+      );
     }
     if (checked.some((it) => !isEqual(it)) && (await source.head()) !== head)
       throw new Error('The log has gone on meanwhile: check again when nobody writes.');

@@ -6,8 +6,10 @@ import { close as end, count, open, strike } from '../support/tally-events.ts';
 import type { Entry, Strike, Tally } from '../support/tally-projections.ts';
 import type { ReadModelsUnderTest } from './read-models.ts';
 
-/** Appends of a random history, and the streams that they are about. */
-const acts = 160;
+/** Appends of a random history, unless its engine is given fewer. */
+const actsDefault = 160;
+
+/** The streams that they are about. */
 const streams = Array.from({ length: 9 }, (_, n) => `tally-${n}`);
 const lists = ['main', 'other'];
 
@@ -61,8 +63,11 @@ const asOf = (readModels: ReadModels, position: Position): Promise<unknown> =>
     readModels.documentsAsOf<Entry>('journal', position),
   );
 
+/** An engine that keeps its past; `acts`: how long a history of it is, where every answer takes it long. */
+export type HistoryUnderTest = ReadModelsUnderTest & { readonly acts?: number };
+
 /** What read models promise that keep their past: what they answer as of a position is what they answered at it. */
-export const historyContract = ({ name, open: openEngine }: ReadModelsUnderTest): void => {
+export const historyContract = ({ name, open: openEngine, acts = actsDefault }: HistoryUnderTest): void => {
   describe(`${name}, as read models that keep their past`, () => {
     it('answers as of every position what it answered then, also after a rebuild', async () => {
       const { events, readModels, close } = await openEngine();
@@ -99,6 +104,6 @@ export const historyContract = ({ name, open: openEngine }: ReadModelsUnderTest)
       await readModels.rebuild('strikes');
       await compare();
       await close();
-    }).timeout(60_000);
+    }).timeout(120_000);
   });
 };

@@ -93,10 +93,35 @@ const suite = (connectionString: () => string, atOnce: number): void => {
   });
   after(() => Promise.all(nodes.map((node) => node.close())));
 
+  /** As of each position there is what the events up to there make, and pages have it in order. */
+  const holdThePast = async (streams: readonly (readonly StoredEvent[])[]): Promise<void> => {
+    const [{ readModels }] = nodes;
+    for (const at of new Set(streams.flat().map(({ position }) => position))) {
+      const upTo = streams.map((events) => events.filter(({ position }) => position <= at));
+      const { tallies, strikes } = wanted(upTo);
+      const then = readModels.documentsAsOf<Tally>('tallies', at);
+      const ids = streams.map(([first]) => first?.stream ?? '');
+      expect(await then.getMany(ids), `as of ${at}`).to.deep.equal(ids.map((id) => tallies.get(id)));
+      for (const list of new Set([...tallies.values()].map((it) => it.list))) {
+        const mine = (await then.page({ group: list, limit: 1_000 }))
+          .map(({ document }) => document)
+          .filter(({ id }) => ids.includes(id));
+        const there = [...tallies.values()].filter((it) => it.list === list);
+        expect(mine, `${list} as of ${at}`).to.have.deep.members(there);
+      }
+      const laid = [0, 1, 2].map((n) => `${runs}-${n}`);
+      const struck = await readModels.documentsAsOf<Strike>('strikes', at).getMany(laid);
+      expect(
+        struck.map((it) => it?.at),
+        `struck as of ${at}`,
+      ).to.deep.equal(laid.map((id) => strikes.get(id)));
+    }
+  };
+
   /** Every stream reaches the read models whole at least once, and any part of it at any other time. */
   const law = async (all: readonly (readonly Step[])[], late: readonly Delivery[]): Promise<void> => {
     runs += 1;
-    const streams = all.map((it, n) => streamOf(`${runs}-${n}`, it, 1 + n * 10, `${runs}`));
+    const streams = all.map((it, n) => streamOf(`${runs}-${n}`, it, runs * 1_000 + n * 10, `${runs}`));
     const whole = streams.map((it, stream): Delivery => ({ stream, upTo: it.length, node: 0 }));
     const order = [...late.slice(0, late.length / 2), ...whole, ...late.slice(late.length / 2)];
     for (let n = 0; n < order.length; n += atOnce)
@@ -106,6 +131,7 @@ const suite = (connectionString: () => string, atOnce: number): void => {
         }),
       );
     const { tallies, strikes } = wanted(streams);
+    await holdThePast(streams);
     for (const { readModels } of nodes) {
       for (const [{ stream = '' } = {}] of streams)
         expect(await readModels.documents<Tally>('tallies').get(stream)).to.deep.equal(tallies.get(stream));

@@ -1,29 +1,22 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { StoreUnavailable, type EventStore } from '../../src/core/ports.ts';
 import type { MongoDb } from '../../src/stores/mongodb/index.ts';
 import { openTally, tallyModule, temporaryFolder } from '../support/embedded.ts';
-import { freshDatabase, openNode, readRows, ready, withFerretDb } from '../support/mongodb.ts';
+import {
+  freshDatabase,
+  openNode,
+  readRows,
+  ready,
+  startNodeProcess,
+  withFerretDb,
+  type NodeProcess,
+} from '../support/mongodb.ts';
 import { close as end, count, open, strike, tally } from '../support/tally-events.ts';
 import { projections, type Tally } from '../support/tally-projections.ts';
 import { until } from '../support/waiting.ts';
 
 /** How long the projector may be away after the node that has it dies, in milliseconds. */
 const handOverMs = 10_000;
-
-type Child = { readonly process: ChildProcess; readonly lines: string[] };
-
-const startChild = (connectionString: string, dir: string): Child => {
-  const program = fileURLToPath(new URL('../support/mongodb-child.js', import.meta.url));
-  const child = spawn(process.execPath, [program, connectionString, dir], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const lines: string[] = [];
-  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
-  return { process: child, lines };
-};
 
 const total = (of: MongoDb, id: string) => of.readModels.documents<Tally>('tallies').get(id);
 
@@ -62,8 +55,8 @@ withFerretDb('the projector on MongoDB', (ferretDb) => {
     closing.push(opened.close);
     return opened;
   };
-  const child = async (): Promise<Child> => {
-    const started = startChild(url, dir);
+  const child = async (): Promise<NodeProcess> => {
+    const started = startNodeProcess(url, dir);
     closing.push(() => started.process.kill('SIGKILL'));
     await until('the child projects', () => started.lines.includes('held'));
     return started;
@@ -300,5 +293,7 @@ withFerretDb('the projector on MongoDB', (ferretDb) => {
     expect(after.collection).not.to.equal(before.collection);
     expect(before.rows.length).to.be.above(400);
     expect(after.rows).to.deep.equal(before.rows);
+    expect(before.past.length).to.be.above(0);
+    expect(after.past).to.deep.equal(before.past);
   }).timeout(60_000);
 });

@@ -15,9 +15,6 @@ const engines = process.env['KEYLEDGER_TEST_ENGINES'] ?? 'embedded';
 if (!['embedded', 'log', 'servers'].includes(engines))
   throw new Error('KEYLEDGER_TEST_ENGINES names no engines.');
 
-/** Whether the read models of these engines keep what was; where not, asking for it is refused. */
-export const keepsPast = engines !== 'servers';
-
 /**
  * Why a log of tens of thousands of events is left out, where it is: FerretDB looks through a collection for each document
  * by its id, so that read models follow such a log for minutes.

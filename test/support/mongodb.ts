@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { MongoClient } from 'mongodb';
+import { MongoClient, type Document } from 'mongodb';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import type { EventStore } from '../../src/core/ports.ts';
 import { openMongoDb, type MongoDb, type MongoDbOptions } from '../../src/stores/mongodb/index.ts';
+import type { RowState } from '../../src/stores/mongodb/client.ts';
+import { pastOf } from '../../src/stores/mongodb/past.ts';
 import { findFerretDb, startFerretDb, type FerretDb } from './ferretdb.ts';
 import { decode, projections } from './tally-projections.ts';
 import { until } from './waiting.ts';
@@ -63,20 +68,44 @@ export const givenServer = (): (() => string) | undefined => {
   return () => `${before}/${freshDatabase()}${after}`;
 };
 
-/** The rows of a read model's live collection as the server holds them, in the order of their ids. */
+/** The rows of a read model's live collection as the server holds them, and of its past, in the order of their ids. */
 export const readRows = async (
   connectionString: string,
   key: string,
-): Promise<{ readonly collection: string; readonly rows: readonly unknown[] }> => {
+): Promise<{
+  readonly collection: string;
+  readonly rows: readonly Document[];
+  readonly past: readonly Document[];
+}> => {
   const client = new MongoClient(connectionString);
   try {
     const db = client.db();
     const model = await db
-      .collection<{ _id: string; live: string }>('keyledger_models')
+      .collection<{ _id: string; live: string }>('keyledger_register')
       .findOne({ _id: key });
     const collection = model?.live ?? '';
-    return { collection, rows: await db.collection(collection).find({}).sort({ _id: 1 }).toArray() };
+    const all = (name: string): Promise<readonly Document[]> =>
+      db.collection(name).find({}).sort({ _id: 1 }).toArray();
+    return { collection, rows: await all(collection), past: await all(pastOf(collection)) };
   } finally {
     await client.close();
   }
+};
+
+/** A row as an earlier version of the program wrote it: it does not say since when it holds, and what it was. */
+export const undatedRow = (row: RowState): RowState =>
+  JSON.parse(JSON.stringify({ ...row, p: undefined, h: undefined }));
+
+/** A node in a process of its own, and the lines that it has written; see `mongodb-child.ts`. */
+export type NodeProcess = { readonly process: ChildProcess; readonly lines: string[] };
+
+/** Starts a node that reads the log from another process's data folder. */
+export const startNodeProcess = (connectionString: string, dir: string): NodeProcess => {
+  const program = fileURLToPath(new URL('mongodb-child.js', import.meta.url));
+  const child = spawn(process.execPath, [program, connectionString, dir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const lines: string[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
+  return { process: child, lines };
 };

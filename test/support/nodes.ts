@@ -132,7 +132,7 @@ export const lastRebuilds = async (
   const client = new MongoClient(connectionString);
   try {
     type Model = { readonly _id: string; readonly rebuilt: { id: string; error: string | null } | null };
-    const models = await client.db().collection<Model>('keyledger_models').find({}).toArray();
+    const models = await client.db().collection<Model>('keyledger_register').find({}).toArray();
     return new Map(models.map(({ _id, rebuilt }) => [_id, rebuilt]));
   } finally {
     await client.close();

@@ -237,7 +237,7 @@ describe('checking the read models', function () {
   });
 
   withFerretDb('on MongoDB', (ferretDb) => {
-    it('holds them against a replay on this machine, and finds a document that was changed', async () => {
+    it('holds them against a replay on this machine, and finds what was changed and what of the past is missing', async () => {
       const server = await startEventStoreProcess(at('server.log'));
       const database = freshDatabase();
       const env = {
@@ -250,22 +250,32 @@ describe('checking the read models', function () {
         await live(env);
         const first = await runCommand(['check', '--json'], env);
         expect(first, first.err + first.out).to.include({ code: 0 });
-        expect(said(first.out).read_models).to.have.length(projections.length);
+        const { read_models: models } = said(first.out);
+        expect(models).to.have.length(projections.length);
+        expect(models.find((it) => it.read_model === 'users')?.past).to.equal(1);
         const db = client.db(database);
         const model = await db
-          .collection<{ _id: string; live: string }>('keyledger_models')
+          .collection<{ _id: string; live: string }>('keyledger_register')
           .findOne({ _id: /^users@/ });
         const { matchedCount } = await db
           .collection<{ _id: string }>(model?.live ?? '')
           .updateOne({ _id: 'acme~1/alice' }, { $set: { 's.b': '{}' } });
         expect(matchedCount).to.equal(1);
+        const tenants = await db
+          .collection<{ _id: string; live: string }>('keyledger_register')
+          .findOne({ _id: /^tenants@/ });
+        const past = db.collection((tenants?.live ?? '').replace(/_now$/, '_past'));
+        expect(await past.deleteMany({})).to.include({ deletedCount: 1 });
         const changed = await runCommand(['check', '--json'], env);
         expect(changed, changed.err).to.include({ code: 1 });
         const wrong = said(changed.out).read_models.filter((it) => it.first !== undefined);
-        expect(wrong.map((it) => [it.read_model, it.first?.id])).to.deep.equal([['users', 'acme~1/alice']]);
+        expect(wrong.map((it) => [it.read_model, it.first?.part, it.first?.id])).to.deep.equal([
+          ['tenants', 'past', 'other'],
+          ['users', 'documents', 'acme~1/alice'],
+        ]);
 
         await db
-          .collection<{ live: string }>('keyledger_models')
+          .collection<{ live: string }>('keyledger_register')
           .updateOne({ live: model?.live ?? '' }, { $set: { checkpoint: '0'.repeat(20) } });
         const behind = await runCommand(['check'], env);
         expect(behind).to.include({ code: 1 });

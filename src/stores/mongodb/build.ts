@@ -4,6 +4,7 @@ import type { Projection } from '../../core/projection.ts';
 import { readRow } from './client.ts';
 import { createReducer, write, type Failed } from './effects.ts';
 import type { Leading } from './leading.ts';
+import { keepsPast } from './past.ts';
 import { keyOf } from './registry.ts';
 import { sleep } from '../retrying.ts';
 
@@ -43,7 +44,7 @@ const createParts = async (
   for (const projection of projections) {
     const live = liveOf(projection);
     // Tombstones are merged into what there is, which so is never empty or behind.
-    const merges = projection.kind === 'tombstones' && live !== undefined;
+    const merges = projection.kind === 'tombstones' && live !== undefined && keepsPast(live);
     const target = merges ? live : await again(() => term.addTarget(projection));
     parts.push({ projection, live, target, reduce: createReducer(projection) });
   }
@@ -55,12 +56,12 @@ const take = async (
   parts: readonly Part[],
   page: readonly StoredEvent[],
 ): Promise<void> => {
-  const { server, writer, again } = leading;
+  const { server, writer, again, before } = leading;
   const decode = leading.decodeOnce();
   await Promise.all(
     parts.map(async ({ projection, target, reduce }) => {
-      const load = (id: string) => again(() => readRow(server, target, id));
-      const { effects, failed } = await reduce(page, decode, load);
+      const row = (id: string) => again(() => readRow(server, target, id));
+      const { effects, failed } = await reduce(page, decode, { row, before });
       await again(() => write(writer, [target], effects));
       if (failed !== undefined) throw new Unprojectable(projection, failed);
     }),

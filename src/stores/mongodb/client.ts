@@ -1,4 +1,5 @@
 import { MongoClient, MongoError, MongoServerError, type Collection, type Db } from 'mongodb';
+import type { Position } from '../../core/event.ts';
 import { StoreUnavailable } from '../../core/ports.ts';
 
 /** How long a call to the server may take, in milliseconds; after it, whether a write happened is unknown. */
@@ -33,15 +34,22 @@ export type Row = { readonly _id: string; readonly s: RowState };
 /**
  * - `r`: the revision (of tombstones: how often it was changed);
  * - `c`: the position of the event that made it, absent where the document is gone, so that pages pass over it;
- * - `g`: its group, `u`: its subgroup; `b`: the document as JSON.
+ * - `p`: the position of the event that it was changed by last, which so is that from which it holds;
+ * - `g`: its group, `u`: its subgroup; `b`: the document as JSON;
+ * - `h`: of tombstones what was laid before, oldest first; few of them ever change, and few times.
  */
 export type RowState = {
   readonly r: number;
-  readonly c?: string;
+  readonly c?: Position;
+  readonly p?: Position;
   readonly g?: string;
   readonly u?: string;
   readonly b?: string;
+  readonly h?: readonly Laid[];
 };
+
+/** What is laid from a position on, as JSON. */
+export type Laid = { readonly p: Position; readonly b: string };
 
 /** How many updates one command may hold, and how many commands write at once. */
 export type ServerLimits = { readonly updatesPerCommand: number; readonly writesAtOnce: number };

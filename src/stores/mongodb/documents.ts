@@ -1,6 +1,6 @@
 import type { Filter } from 'mongodb';
 import type { Position } from '../../core/event.ts';
-import { pageItemsMax, type Documents, type PageRequest } from '../../core/ports.ts';
+import { pageItemsMax, type Documents, type PageRequest, type PageText } from '../../core/ports.ts';
 import { readOptions, readRow, type Row, type Server } from './client.ts';
 import type { Registry } from './registry.ts';
 
@@ -13,6 +13,25 @@ const filterOf = ({ group, subgroup, after, order = 'asc' }: PageRequest): Filte
   's.c': order === 'asc' ? { $gt: after ?? '' } : { $gt: '', ...(after === undefined ? {} : { $lt: after }) },
 });
 
+/** Throws a `RangeError` where a page would hold more than it may, or nothing. */
+export const insistPage = ({ limit }: PageRequest): void => {
+  if (!Number.isInteger(limit) || limit < 1 || limit > pageItemsMax)
+    throw new RangeError(`A page holds 1 to ${pageItemsMax} documents.`);
+};
+
+/** A document on a page, as JSON, and the position of the event that made it. */
+export type Item = { readonly c: Position; readonly b: string };
+
+/** A page as text. */
+export const textOf = (items: readonly Item[]): PageText => {
+  const last = items.at(-1);
+  return {
+    text: items.map(({ b }) => b).join(','),
+    count: items.length,
+    ...(last === undefined ? {} : { last: last.c }),
+  };
+};
+
 const parsed = (body: string | undefined): unknown => (body === undefined ? undefined : JSON.parse(body));
 
 /** One read model on its reading side. */
@@ -22,10 +41,9 @@ export const createDocuments = (
   key: string,
   over: Over = (_, stored) => stored,
 ): Documents<unknown> => {
-  const rowsOf = (request: PageRequest): Promise<readonly { readonly c: Position; readonly b: string }[]> => {
+  const rowsOf = (request: PageRequest): Promise<readonly Item[]> => {
     const { limit, order } = request;
-    if (!Number.isInteger(limit) || limit < 1 || limit > pageItemsMax)
-      throw new RangeError(`A page holds 1 to ${pageItemsMax} documents.`);
+    insistPage(request);
     return onLive(key, async (live) => {
       const rows = await server.call('Reading a page', () =>
         server
@@ -60,14 +78,6 @@ export const createDocuments = (
       }),
     page: async (request) =>
       (await rowsOf(request)).map(({ c, b }) => ({ created: c, document: JSON.parse(b) })),
-    pageText: async (request) => {
-      const rows = await rowsOf(request);
-      const last = rows.at(-1);
-      return {
-        text: rows.map(({ b }) => b).join(','),
-        count: rows.length,
-        ...(last === undefined ? {} : { last: last.c }),
-      };
-    },
+    pageText: async (request) => textOf(await rowsOf(request)),
   };
 };

@@ -1,12 +1,12 @@
 import type { RecordedEvent, StoredEvent } from '../../core/event.ts';
 import type { Projection } from '../../core/projection.ts';
-import type { RowState } from './client.ts';
-import { createFold, foldStream, plan, type LoadRow, type Planned } from './fold.ts';
+import { createFold, foldStream, plan, type FoldSource, type Planned } from './fold.ts';
+import type { Versions } from './past.ts';
 import type { Lay, Writer } from './writer.ts';
 
 /** What events do to a read model, ready to be written; writing it twice, late or anew changes nothing. */
 export type Effects =
-  | { readonly kind: 'stream'; readonly rows: ReadonlyMap<string, RowState> }
+  | { readonly kind: 'stream'; readonly documents: ReadonlyMap<string, Versions> }
   | { readonly kind: 'tombstones'; readonly lays: ReadonlyMap<string, readonly Lay[]> };
 
 /** An event that can't be projected, and why. */
@@ -34,11 +34,16 @@ export const effectsOfStream = (projection: Projection, events: readonly Recorde
   const handled = events.filter(({ type }) => handles(projection, type));
   return projection.kind === 'tombstones'
     ? { kind: 'tombstones', lays: laysOf(handled.map((event) => plan(projection, event))) }
-    : { kind: 'stream', rows: foldStream(projection, handled) };
+    : { kind: 'stream', documents: foldStream(projection, handled) };
 };
 
 /** Decodes an event; the same one for every read model. */
 export type Decode = (event: StoredEvent) => RecordedEvent;
+
+/** Where what a read model's documents were is read: their rows, and the events of a stream before one of its own. */
+export type LogSource = Pick<FoldSource, 'row'> & {
+  readonly before: (event: RecordedEvent) => Promise<readonly StoredEvent[]>;
+};
 
 /** Turns the log into effects, a batch at a time and in its order; up to the first event that can't be projected. */
 export const createReducer = (projection: Projection) => {
@@ -46,7 +51,7 @@ export const createReducer = (projection: Projection) => {
   return async (
     batch: readonly StoredEvent[],
     decode: Decode,
-    load: LoadRow,
+    source: LogSource,
   ): Promise<{ readonly effects: Effects; readonly failed?: Failed }> => {
     const planned: Planned[] = [];
     let failed: Failed | undefined;
@@ -63,11 +68,15 @@ export const createReducer = (projection: Projection) => {
     }
     if (projection.kind === 'tombstones')
       return { effects: { kind: 'tombstones', lays: laysOf(planned) }, ...(failed && { failed }) };
-    const folded = await fold(planned, load);
+    const folded = await fold(planned, {
+      row: source.row,
+      before: async (event) =>
+        (await source.before(event)).filter(({ type }) => handles(projection, type)).map(decode),
+    });
     const stop =
       folded.failed === undefined ? undefined : batch.find(({ id }) => id === folded.failed?.event.id);
     if (stop !== undefined) failed = { event: stop, error: folded.failed?.error };
-    return { effects: { kind: 'stream', rows: folded.rows }, ...(failed && { failed }) };
+    return { effects: { kind: 'stream', documents: folded.documents }, ...(failed && { failed }) };
   };
 };
 
@@ -75,7 +84,9 @@ export const createReducer = (projection: Projection) => {
 export const write = async (writer: Writer, targets: Iterable<string>, effects: Effects): Promise<void> => {
   await Promise.all(
     [...targets].map((target) =>
-      effects.kind === 'tombstones' ? writer.lay(target, effects.lays) : writer.raise(target, effects.rows),
+      effects.kind === 'tombstones'
+        ? writer.lay(target, effects.lays)
+        : writer.raise(target, effects.documents),
     ),
   );
 };

@@ -26,7 +26,7 @@ type Reduced = {
 };
 
 const reduceAll = (
-  { server, registry, again, decodeOnce }: Leading,
+  { server, registry, again, before, decodeOnce }: Leading,
   followers: readonly Follower[],
   batch: readonly StoredEvent[],
 ): Promise<readonly Reduced[]> => {
@@ -34,10 +34,10 @@ const reduceAll = (
   return Promise.all(
     followers.map(async (follower) => {
       const { projection, reduce, at } = follower;
-      const load = (id: string) =>
+      const row = (id: string) =>
         again(() => registry.forProjector(keyOf(projection), (from) => readRow(server, from, id)));
       const mine = batch.filter(({ position }) => position > at);
-      return { follower, mine, ...(await reduce(mine, decode, load)) };
+      return { follower, mine, ...(await reduce(mine, decode, { row, before })) };
     }),
   );
 };

@@ -10,7 +10,8 @@ import { createRegistry, keyOf, type Known } from './registry.ts';
 import { retrying, sleep } from '../retrying.ts';
 import { createWriter } from './writer.ts';
 
-export { openMongoDbReader, type MongoDbReader, type ServerRow } from './checking.ts';
+export { openMongoDbReader, type MongoDbReader, type ServerPast, type ServerRow } from './checking.ts';
+export { keepsPast } from './past.ts';
 export type { MongoDbOptions, Observe } from './options.ts';
 
 /** How often a node looks where the read models stand, in milliseconds. */

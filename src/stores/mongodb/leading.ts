@@ -1,5 +1,5 @@
-import type { Position, StoredEvent } from '../../core/event.ts';
-import type { EventStore } from '../../core/ports.ts';
+import type { Position, RecordedEvent, StoredEvent } from '../../core/event.ts';
+import { StoreUnavailable, type EventStore } from '../../core/ports.ts';
 import type { Projection } from '../../core/projection.ts';
 import type { Server } from './client.ts';
 import type { Decode, Failed } from './effects.ts';
@@ -56,6 +56,8 @@ export type Leading = ProjectorInput & {
   readonly again: <T>(work: () => Promise<T>) => Promise<T>;
   /** A `decode` that decodes each event once, however many read models take it. */
   readonly decodeOnce: () => Decode;
+  /** The events of this one's stream before it. */
+  readonly before: (event: RecordedEvent) => Promise<readonly StoredEvent[]>;
   /** Says for all to see that a read model stands before this event, and moves its checkpoint up to there. */
   readonly stop: (projection: Projection, failed: Failed, checkpoint?: Position) => Promise<void>;
 };
@@ -69,12 +71,25 @@ const once = (decode: Decode): Decode => {
   };
 };
 
+const eventsBefore = async (
+  events: EventStore,
+  { stream, revision }: RecordedEvent,
+): Promise<readonly StoredEvent[]> => {
+  const all: StoredEvent[] = [];
+  while (all.length < revision) {
+    const page = await events.readStream(stream, all.length);
+    if (page.length === 0) throw new StoreUnavailable(`The log does not answer all of ${stream}.`);
+    all.push(...page);
+  }
+  return all.slice(0, revision);
+};
+
 export const createLeading = (
   input: ProjectorInput,
   term: Term,
   tasks: ReturnType<typeof createTasks>,
 ): Leading => {
-  const { observe, decode } = input;
+  const { observe, decode, events } = input;
   const { signal } = tasks;
   const told = (task: string, error: unknown): void => observe.failed?.({ task, error });
   const again = <T>(work: () => Promise<T>): Promise<T> =>
@@ -87,6 +102,7 @@ export const createLeading = (
     told,
     again,
     decodeOnce: () => once(decode),
+    before: (event) => again(() => eventsBefore(events, event)),
     stop: async (projection, { event, error }, checkpoint) => {
       observe.stopped?.({ projection: projection.name, event: event.id, error });
       const reason = error instanceof Error ? error.message : String(error);

@@ -3,6 +3,7 @@ import { build, Unprojectable } from './build.ts';
 import { follow } from './following.ts';
 import { createLeading, createTasks, stoppedWaitMs, type Leading, type ProjectorInput } from './leading.ts';
 import type { Lease } from './lease.ts';
+import { keepsPast } from './past.ts';
 import { rebuildWishes } from './rebuilds.ts';
 import { keyOf } from './registry.ts';
 import { createBackOff, sleep } from '../retrying.ts';
@@ -12,24 +13,31 @@ import { beginTerm, tidy } from './term.ts';
 const wishesEveryMs = 500;
 
 /**
- * Fills read models for the first time, all in one pass, and then follows the log for them. One that can't take an
- * event is filled alone, again and again until it can.
+ * Fills read models all in one pass, and then does what is next for them. One that can't take an event is filled alone,
+ * again and again until it can.
  */
-const fill = async (leading: Leading, group: readonly Projection[]): Promise<void> => {
-  const { signal, stop, tasks } = leading;
+const fillEach = async (
+  leading: Leading,
+  group: readonly Projection[],
+  liveOf: (projection: Projection) => string | undefined,
+  next: (filled: readonly Projection[]) => Promise<void>,
+): Promise<void> => {
+  const { signal, stop, told, tasks } = leading;
   const backOff = createBackOff(signal, stoppedWaitMs.first, stoppedWaitMs.max);
   let rest = group;
   while (!signal.aborted && rest.length > 0) {
     try {
-      await build(leading, rest, () => undefined);
-      return await follow(leading, rest);
+      await build(leading, rest, liveOf);
+      return await next(rest);
     } catch (error) {
       if (signal.aborted || !(error instanceof Unprojectable)) throw error;
-      await stop(error.projection, error.failed);
+      // Where one answers meanwhile, its follower alone says whether that stands.
+      if (liveOf(error.projection) === undefined) await stop(error.projection, error.failed);
+      else told('filling the past', error);
       if (rest.length === 1) await backOff.wait();
       else {
         rest = rest.filter((it) => it !== error.projection);
-        tasks.run(fill(leading, [error.projection]));
+        tasks.run(fillEach(leading, [error.projection], liveOf, next));
       }
     }
   }
@@ -41,9 +49,10 @@ const rebuild = async (leading: Leading, projection: Projection, id: string): Pr
   const key = keyOf(projection);
   const liveNow = async (): Promise<string | undefined> => (await again(registry.fresh)).get(key)?.live;
   let live = await liveNow();
-  // While it is filled for the first time, that is the rebuild.
-  const isFilling = live === undefined;
-  while (live === undefined && !signal.aborted) {
+  const isFilled = (): boolean => live !== undefined && keepsPast(live);
+  // While it is filled for the first time, or for its past, that is the rebuild.
+  const isFilling = !isFilled();
+  while (!isFilled() && !signal.aborted) {
     await sleep(wishesEveryMs, signal);
     live = await liveNow();
   }
@@ -87,11 +96,14 @@ export const createProjector =
     const termInput = { server, registry, projections, token, signal: tasks.signal, told };
     const term = await beginTerm(termInput);
     const leading = createLeading(input, term, tasks);
-    const isLive = (it: Projection): boolean => term.begun.get(keyOf(it))?.live !== undefined;
-    const filled = projections.filter(isLive);
-    const empty = projections.filter((it) => !isLive(it));
-    if (filled.length > 0) tasks.run(follow(leading, filled));
-    if (empty.length > 0) tasks.run(fill(leading, empty));
+    const liveOf = (it: Projection): string | undefined => term.begun.get(keyOf(it))?.live;
+    const answering = projections.filter((it) => liveOf(it) !== undefined);
+    const empty = projections.filter((it) => liveOf(it) === undefined);
+    // What an earlier version of the program has left answers while the same is filled beside it, with its past.
+    const pastless = answering.filter((it) => !keepsPast(liveOf(it) ?? ''));
+    if (answering.length > 0) tasks.run(follow(leading, answering));
+    if (empty.length > 0) tasks.run(fillEach(leading, empty, liveOf, (filled) => follow(leading, filled)));
+    if (pastless.length > 0) tasks.run(fillEach(leading, pastless, liveOf, async () => {}));
     tasks.run(serveWishes(leading));
     tasks.run(tidy(termInput, term).catch((error: unknown) => told('tidying up', error)));
     await tasks.done();

@@ -1,16 +1,12 @@
 import { startOfLog, type Position, type StoredEvent } from '../../core/event.ts';
-import {
-  HistoryUnavailable,
-  StoreUnavailable,
-  type Documents,
-  type ReadModels,
-  type ReadModelStatus,
-} from '../../core/ports.ts';
+import { StoreUnavailable, type Documents, type ReadModels, type ReadModelStatus } from '../../core/ports.ts';
 import type { Projection } from '../../core/projection.ts';
 import { reachWithin } from '../reach.ts';
+import { createDocumentsAsOf } from './as-of.ts';
 import { within, type Server } from './client.ts';
 import { createDocuments } from './documents.ts';
 import { effectsOfStream, handles, write, type Decode, type Effects } from './effects.ts';
+import { withoutPast } from './past.ts';
 import type { Pending } from './pending.ts';
 import { rebuildAndWait } from './rebuilds.ts';
 import { keyOf, type Registered, type Registry } from './registry.ts';
@@ -28,6 +24,12 @@ type ReadModelsInput = {
   readonly pending: ReadonlyMap<string, Pending>;
   readonly signal: AbortSignal;
 };
+
+/** The effects without the versions that a collection's past has already: a stream's events are settled again and again. */
+const withoutKept = async (server: Server, target: string, effects: Effects): Promise<Effects> =>
+  effects.kind === 'tombstones'
+    ? effects
+    : { ...effects, documents: await withoutPast(server, target, effects.documents) };
 
 type Planned = { readonly projection: Projection; readonly effects: Effects };
 
@@ -86,7 +88,9 @@ export const createReadModels = (input: ReadModelsInput): ReadModels => {
         const targets = known.get(keyOf(projection))?.targets ?? [];
         if (targets.length === 0)
           throw new StoreUnavailable(`The read model ${projection.name} is not there yet.`);
-        await write(writer, targets, effects);
+        await Promise.all(
+          targets.map(async (target) => write(writer, [target], await withoutKept(server, target, effects))),
+        );
       }),
     );
   };
@@ -108,9 +112,8 @@ export const createReadModels = (input: ReadModelsInput): ReadModels => {
   return {
     // The projection of that name alone knows the type, on both sides of the JSON.
     documents: <D>(name: string) => documents.get(named(name).name) as Documents<D>,
-    documentsAsOf: () => {
-      throw new HistoryUnavailable('Read models on MongoDB are kept as they are now alone.');
-    },
+    documentsAsOf: <D>(name: string, at: Position) =>
+      createDocumentsAsOf(server, registry, named(name), at) as Documents<D>,
     settle,
     position,
     reach: (wanted) => reachWithin(wanted, position, registry.fresh),

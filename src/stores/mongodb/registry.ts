@@ -13,6 +13,15 @@ const freshMs = 2_000;
 /** How often a read is made again because it took too long. */
 const readsMax = 2;
 
+/** The collection in which it stands how the read models do. */
+export const registerName = 'register';
+
+/**
+ * The same of versions of the program that kept no past. Their nodes find there what they may read and write, so that
+ * what has a past is never written by one of them.
+ */
+export const earlierRegisterName = 'models';
+
 /** How a read model stands, for all nodes to see. Only the node that projects writes it, fenced by its token. */
 export type Registered = {
   /** The read model's key: its name and version. */
@@ -70,7 +79,7 @@ export type Registry = {
  * finishes a read within `knownMaxMs` of having asked where to read has read a whole one.
  */
 export const createRegistry = (server: Server, told: (known: Known) => void): Registry => {
-  const collection = server.db.collection<Registered>(server.name('models'));
+  const collection = server.db.collection<Registered>(server.name(registerName));
   let known: Known = new Map();
   let askedAtMs = -Infinity;
   let error: Error | undefined = new StoreUnavailable('The read models have not been reached yet.');

@@ -1,9 +1,10 @@
 import type { Filter } from 'mongodb';
 import type { Position } from '../../core/event.ts';
 import type { Projection } from '../../core/projection.ts';
-import type { Server } from './client.ts';
+import { readOptions, type Server } from './client.ts';
+import { keepsPast, pastIn, pastIndexes, pastOf, withPast } from './past.ts';
 import { retrying, sleep } from '../retrying.ts';
-import { keyOf, unregistered, type Registered, type Registry } from './registry.ts';
+import { earlierRegisterName, keyOf, unregistered, type Registered, type Registry } from './registry.ts';
 
 /** How long a collection that is live no more is still written, in milliseconds; see `registry.ts`. */
 const retireMs = 20_000;
@@ -23,7 +24,7 @@ export type Term = {
     keys: readonly string[],
     members: Partial<Pick<Registered, 'checkpoint' | 'building' | 'stopped' | 'rebuilt'>>,
   ) => Promise<void>;
-  /** An empty collection with its indexes that from now on every write reaches. */
+  /** An empty collection with its past and its indexes that from now on every write reaches. */
   readonly addTarget: (projection: Projection) => Promise<string>;
   /** Makes a collection the live one; the one before is left later. */
   readonly swap: (key: string, live: string, at?: Position) => Promise<void>;
@@ -40,13 +41,44 @@ type TermInput = {
   readonly told: (task: string, error: unknown) => void;
 };
 
-const documentCollection = /_v\d+_(\d+)_\d+$/;
+/** Of documents or of their past, by this version of the program or an earlier one; with the term that made it. */
+const collectionForm = /_v\d+_(\d+)_\d+(?:_now|_past)?$/;
+
+/**
+ * Takes over what an earlier version of the program has left: it goes on answering until the same is there with a past.
+ * The nodes of that version find nothing any more, and say so.
+ */
+const adopt = async ({ server, registry, projections, token }: TermInput): Promise<void> => {
+  const earlier = server.db.collection<Registered>(server.name(earlierRegisterName));
+  const call = <T>(run: () => Promise<T>): Promise<T> => server.call('Taking read models over', run);
+  // Fenced first: no node of that version may swap or drop what is taken over.
+  await call(() => earlier.updateMany({}, { $max: { fence: token } }));
+  const keys = new Set(projections.map(keyOf));
+  for (const { _id, live, targets, checkpoint } of await call(() =>
+    earlier.find({}, readOptions).toArray(),
+  )) {
+    if (live === undefined || !keys.has(_id)) continue;
+    const { _id: _, ...rest } = { ...unregistered(_id), live, targets, checkpoint };
+    await call(() => registry.collection.updateOne({ _id }, { $setOnInsert: rest }, { upsert: true }));
+  }
+  await call(() => earlier.deleteMany({}));
+};
+
+const dropCollection = (server: Server, name: string): Promise<unknown> =>
+  server.call('Dropping a collection', () => server.db.collection(name).drop()).catch(() => {});
+
+const indexes = ({ grouped, subgrouped }: { grouped: boolean; subgrouped: boolean }) => [
+  { key: { 's.c': 1 } as const, name: 'page' },
+  ...(grouped ? [{ key: { 's.g': 1, 's.c': 1 } as const, name: 'page_of_group' }] : []),
+  ...(subgrouped ? [{ key: { 's.u': 1, 's.c': 1 } as const, name: 'page_of_subgroup' }] : []),
+];
 
 /** Begins a term: whoever projected before can't move a checkpoint any more. */
 export const beginTerm = async (input: TermInput): Promise<Term> => {
   const { server, registry, projections, token, signal, told } = input;
   const { collection, fresh } = registry;
   const keys = projections.map(keyOf);
+  await adopt(input);
   for (const key of keys) {
     const { _id, fence: _, ...rest } = unregistered(key);
     await server.call('Registering a read model', () =>
@@ -94,8 +126,10 @@ export const beginTerm = async (input: TermInput): Promise<Term> => {
       const step = (steps += 1);
       await update([key], { ...more, targets: [...targetsOf(key)], step }, { step: { $lt: step } });
     });
-  const drop = (name: string): Promise<unknown> =>
-    server.call('Dropping a collection', () => server.rows(name).drop()).catch(() => {});
+  const drop = async (name: string): Promise<void> => {
+    if (keepsPast(name)) await dropCollection(server, pastOf(name));
+    await dropCollection(server, name);
+  };
 
   const retire: Term['retire'] = async (key, name) => {
     await sleep(retireMs, signal);
@@ -116,20 +150,15 @@ export const beginTerm = async (input: TermInput): Promise<Term> => {
     addTarget: async (projection) => {
       const key = keyOf(projection);
       made += 1;
-      const name = server.name(`${projection.name}_v${projection.version}_${token}_${made}`);
-      await server.call('Making a collection', () =>
-        server
-          .rows(name)
-          .createIndexes([
-            { key: { 's.c': 1 }, name: 'page' },
-            ...(projection.group === undefined
-              ? []
-              : [{ key: { 's.g': 1, 's.c': 1 } as const, name: 'page_of_group' }]),
-            ...(projection.subgroup === undefined
-              ? []
-              : [{ key: { 's.u': 1, 's.c': 1 } as const, name: 'page_of_subgroup' }]),
-          ]),
-      );
+      const { name: ofWhat, version, group, subgroup } = projection;
+      const name = withPast(server.name(`${ofWhat}_v${version}_${token}_${made}`));
+      const lists = { grouped: group !== undefined, subgrouped: subgroup !== undefined };
+      await server.call('Making a collection', () => server.rows(name).createIndexes(indexes(lists)));
+      // What a tombstone was stands in its row, and an event is what it was.
+      if (projection.kind === 'stream')
+        await server.call('Making a collection', () =>
+          pastIn(server, name).createIndexes(pastIndexes(lists)),
+        );
       targetsOf(key).add(name);
       await saveTargets(key);
       return name;
@@ -164,15 +193,16 @@ export const tidy = async (input: TermInput, term: Term): Promise<void> => {
   );
   await sleep(retireMs, signal);
   if (signal.aborted) return;
-  const wanted = new Set([...(await registry.fresh()).values()].flatMap(({ targets }) => targets));
+  const targets = [...(await registry.fresh()).values()].flatMap((it) => it.targets);
+  const wanted = new Set([...targets, ...targets.filter(keepsPast).map(pastOf)]);
   const all = await server.call('Listing collections', () =>
     server.db.listCollections({}, { nameOnly: true }).toArray(),
   );
   for (const { name } of all) {
-    const by = documentCollection.exec(name)?.[1];
+    const by = collectionForm.exec(name)?.[1];
     // What this term makes may not be registered yet.
     if (!name.startsWith(server.name('')) || by === undefined || Number(by) >= token || wanted.has(name))
       continue;
-    await server.call('Dropping a collection', () => server.rows(name).drop()).catch(() => {});
+    await dropCollection(server, name);
   }
 };

@@ -1,7 +1,13 @@
-import { MongoBulkWriteError, type AnyBulkWriteOperation, type Collection } from 'mongodb';
+import {
+  MongoBulkWriteError,
+  type AnyBulkWriteOperation,
+  type Collection,
+  type OptionalUnlessRequiredId,
+} from 'mongodb';
 import { StoreUnavailable } from '../../core/ports.ts';
-import { isDuplicate, readOptions, type Row, type RowState, type Server } from './client.ts';
+import { isDuplicate, readOptions, type Laid, type Row, type RowState, type Server } from './client.ts';
 import { createCombiner, type Combiner, type Gate } from './gate.ts';
+import { keepsPast, pastIn, pastRows, type Versions } from './past.ts';
 
 /** Rows that one insert holds. */
 const insertRowsMax = 1_000;
@@ -36,17 +42,17 @@ function* slices<T>(all: readonly T[], size: number): Generator<readonly T[], vo
 }
 
 /** Inserts rows; answers those whose ids were there already. */
-const insertNew = async (
+const insertNew = async <R extends { readonly _id: string }>(
   { call }: Pick<Server, 'call'>,
-  collection: Collection<Row>,
-  rows: readonly Row[],
-): Promise<readonly Row[]> => {
-  const there: Row[] = [];
+  collection: Collection<R>,
+  rows: readonly R[],
+): Promise<readonly R[]> => {
+  const there: R[] = [];
   for (const some of slices(rows, insertRowsMax)) {
     try {
       await call(
         'Writing documents',
-        () => collection.insertMany(some, { ordered: false }),
+        () => collection.insertMany(some as readonly OptionalUnlessRequiredId<R>[], { ordered: false }),
         (error) => duplicatesOf(error) !== undefined,
       );
     } catch (error) {
@@ -86,12 +92,19 @@ const raiseAll = async (server: Server, collection: Collection<Row>, rows: reado
   }
 };
 
-const writeRows = async (
+/**
+ * The past first, and the rows when it is durable: what is no longer in a row is in the past, wherever the process ends
+ * and whoever else writes. A version that is there already is the same.
+ */
+const writeDocuments = async (
   server: Server,
-  collection: Collection<Row>,
-  states: ReadonlyMap<string, RowState>,
-) => {
-  const rows = [...states].map(([_id, s]) => ({ _id, s }));
+  name: string,
+  documents: ReadonlyMap<string, Versions>,
+): Promise<void> => {
+  const past = keepsPast(name) ? pastRows(documents) : [];
+  if (past.length > 0) await insertNew(server, pastIn(server, name), past);
+  const rows = [...documents].map(([_id, { now: s }]) => ({ _id, s }));
+  const collection = server.rows(name);
   // Where a document is there already, it is at its stream's first revision or behind it: nothing to raise.
   await insertNew(
     server,
@@ -105,19 +118,43 @@ const writeRows = async (
   );
 };
 
+/** All that was laid, oldest first, with the position from which it was. */
+const laidIn = ({ c, p = c, b, h = [] }: RowState): readonly Laid[] =>
+  p === undefined || b === undefined ? [] : [...h, { p, b }];
+
+/**
+ * Lays at a position, whatever has been laid from later ones meanwhile. Changes commute: what was laid from then on is
+ * what it was with this change, so that the outcome is the same in whatever order they come.
+ */
+const layAt = (laid: readonly Laid[], { position, to }: Lay): readonly Laid[] => {
+  const before = laid.filter(({ p }) => p < position);
+  const from = laid.filter(({ p }) => p >= position);
+  const bodies: { readonly p: string; readonly b: string | undefined }[] =
+    from[0]?.p === position ? from : [{ p: position, b: before.at(-1)?.b }, ...from];
+  const all = [...before];
+  for (const { p, b } of bodies) {
+    const document = to(b === undefined ? undefined : JSON.parse(b));
+    // A set that only grows lets nothing go.
+    const body = document === undefined ? b : JSON.stringify(document);
+    if (body !== undefined && body !== all.at(-1)?.b) all.push({ p, b: body });
+  }
+  return all;
+};
+
 /** What these changes make of what is laid, as a row; absent where it stays as it is. */
 const layOn = (current: RowState | undefined, lays: readonly Lay[]): RowState | undefined => {
-  let body = current?.b;
-  let position = current?.c;
-  for (const lay of lays) {
-    const document = lay.to(body === undefined ? undefined : JSON.parse(body));
-    // A set that only grows lets nothing go.
-    if (document === undefined) continue;
-    body = JSON.stringify(document);
-    position ??= lay.position;
-  }
-  if (body === undefined || body === current?.b) return undefined;
-  return { r: (current?.r ?? 0) + 1, ...(position === undefined ? {} : { c: position }), b: body };
+  const there = current === undefined ? [] : laidIn(current);
+  const laid = lays.reduce(layAt, there);
+  const [first, last] = [laid[0], laid.at(-1)];
+  if (first === undefined || last === undefined || JSON.stringify(laid) === JSON.stringify(there))
+    return undefined;
+  return {
+    r: (current?.r ?? 0) + 1,
+    c: first.p,
+    p: last.p,
+    b: last.b,
+    ...(laid.length > 1 ? { h: laid.slice(0, -1) } : {}),
+  };
 };
 
 /** Merges into a tombstone that is there: replaces it only as it was read, else reads it anew. */
@@ -160,13 +197,16 @@ const writeLays = async (
 
 /** The writing side of every collection of this node: what is put at the same time is written as one. */
 export type Writer = {
-  /** Resolves when every row is durable at its revision or a later one. */
-  readonly raise: (collection: string, rows: ReadonlyMap<string, RowState>) => Promise<void>;
+  /** Resolves when every document is durable at its revision or a later one, and before it all that it was. */
+  readonly raise: (collection: string, documents: ReadonlyMap<string, Versions>) => Promise<void>;
   /** Resolves when every tombstone is durable with these changes in it. */
   readonly lay: (collection: string, lays: ReadonlyMap<string, readonly Lay[]>) => Promise<void>;
 };
 
-const higher = (one: RowState, other: RowState): RowState => (other.r > one.r ? other : one);
+const joined = (one: Versions, other: Versions): Versions => ({
+  now: other.now.r > one.now.r ? other.now : one.now,
+  past: [...one.past, ...other.past],
+});
 
 const combinerOf = <V>(all: Map<string, Combiner<V>>, name: string, make: () => Combiner<V>): Combiner<V> => {
   const combiner = all.get(name) ?? make();
@@ -176,13 +216,13 @@ const combinerOf = <V>(all: Map<string, Combiner<V>>, name: string, make: () => 
 
 /** The writer of this node; `gate` bounds how many commands write at once. */
 export const createWriter = (server: Server, gate: Gate): Writer => {
-  const raising = new Map<string, Combiner<RowState>>();
+  const raising = new Map<string, Combiner<Versions>>();
   const laying = new Map<string, Combiner<readonly Lay[]>>();
   return {
-    raise: (name, rows) =>
+    raise: (name, documents) =>
       combinerOf(raising, name, () =>
-        createCombiner(higher, (all) => gate(() => writeRows(server, server.rows(name), all))),
-      )(rows),
+        createCombiner(joined, (all) => gate(() => writeDocuments(server, name, all))),
+      )(documents),
     lay: (name, lays) =>
       combinerOf(laying, name, () =>
         createCombiner<readonly Lay[]>(

@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import type { Client } from '../../support/client.ts';
-import { keepsPast } from '../../support/engines.ts';
 import { createHandClock } from '../../support/hand-clock.ts';
 import { expectInvalid, expectProblem } from '../../support/problems.ts';
 import { freshFolder, removeFolder } from '../../support/program.ts';
 import { between, pick as pickOf, seeded, testRounds, testSeed } from '../../support/random.ts';
-import { serveInProcess, serving, type InProcess } from '../../support/serving.ts';
+import { serveInProcess, type InProcess } from '../../support/serving.ts';
 import { arrangeWorkspaces, bodyOf, withKey } from '../../support/workspace.ts';
 
 /** Acts of one random history, and pairs of its moments that are compared. */
@@ -51,7 +50,7 @@ const shownIn = (state: State, tenant?: string): Record<string, object> =>
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
 
-const keptPast = (): void => {
+describe('differences between two moments', () => {
   const seed = testSeed();
   const random = seeded(seed);
   const pick = <T>(from: readonly T[]): T => pickOf(random, from) as T;
@@ -311,15 +310,4 @@ const keptPast = (): void => {
     const nowhere = await admin('GET', '/admin/v1/diff?from=2026-01-01T00:00:00Z&tenant=nowhere');
     expectProblem(nowhere, 404, 'tenant.unknown');
   });
-};
-
-const noPast = (): void => {
-  const { client } = serving();
-
-  it('are refused', async () => {
-    const answer = await client('GET', '/admin/v1/diff?from=2026-01-01T00:00:00Z');
-    expectProblem(answer, 501, 'history.unavailable');
-  });
-};
-
-describe('differences between two moments', keepsPast ? keptPast : noPast);
+});
