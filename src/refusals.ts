@@ -282,11 +282,6 @@ export const refusals = {
     title: 'There is no such read model',
     help: 'GET /admin/v1/projections lists them.',
   },
-  'history.unavailable': {
-    kind: 'not-implemented',
-    title: 'The past is not kept here',
-    help: 'The service’s read models are on an engine that keeps documents as they are now alone: ask without `as_of` and `at_position`, or ask a node with embedded read models.',
-  },
   'service.busy': {
     kind: 'unavailable',
     title: 'The service is busy',

@@ -105,8 +105,8 @@ export type ReadModels = {
   /** The documents of the projection of that name; throws where there is no such projection. */
   documents<D>(projection: string): Documents<D>;
   /**
-   * The same as they were when the log ended at `position`: what has gone since is there, what came since is not.
-   * Throws `HistoryUnavailable` where the engine keeps no history.
+   * The same as they were when the log ended at `position`, which they have come to: what has gone since is there, what
+   * came since is not.
    */
   documentsAsOf<D>(projection: string, position: Position): Documents<D>;
   /**
@@ -126,11 +126,6 @@ export type ReadModels = {
 /** An engine could not be reached or could not take the work: the request fails with 503 and may be tried again. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
-}
-
-/** The engine keeps documents as they are now, and not as they were. */
-export class HistoryUnavailable extends Error {
-  override readonly name = 'HistoryUnavailable';
 }
 
 /**

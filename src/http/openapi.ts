@@ -87,7 +87,6 @@ const preconditionHeaders = {
 /** The operation's refusals, by status. */
 const refusalResponses = (route: Route, { unauthenticated }: Api): Record<string, object> => {
   const codes = new Set([
-    ...(isTemporal(route) ? (['history.unavailable'] as const) : []),
     ...unauthenticated,
     ...always,
     ...(route.body === undefined ? [] : withBody),

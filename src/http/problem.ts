@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { HistoryUnavailable, StoreUnavailable } from '../core/ports.ts';
+import { StoreUnavailable } from '../core/ports.ts';
 import { ChangedEvent } from '../proofs/leaves.ts';
 import { BrokenSeal } from '../proofs/sealed-log.ts';
 import { TooManyConflicts } from '../core/run.ts';
@@ -93,9 +93,6 @@ export const problem = (
 /** Any thrown value as what the client is told; what is not expected becomes a 500 that says nothing. */
 export const toRefused = (error: unknown): RequestRefused => {
   if (error instanceof RequestRefused) return error;
-  if (error instanceof HistoryUnavailable) {
-    return new RequestRefused('history.unavailable', 'The read models of this service keep no past.');
-  }
   if (error instanceof BrokenSeal || error instanceof ChangedEvent)
     return new RequestRefused('log.changed', error.message);
   const headers = { 'Retry-After': String(retryAfterSecs) };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { positionForm, startOfLog, toPosition, type Position } from '../../core/event.ts';
+import { positionForm, toPosition, type Position } from '../../core/event.ts';
 import { pageItemsMax } from '../../core/ports.ts';
 import type { Act } from '../../projections/activity.ts';
 import {
@@ -133,11 +133,9 @@ export const diffRoutes = [
     query,
     nowOnly: true,
     responses: { 200: { description: 'The differences, in the order in which they began.', body: diff } },
-    refusals: ['tenant.unknown', 'history.unavailable'],
+    refusals: ['tenant.unknown'],
   })(async ({ query: { from, from_position, to, to_position, tenant } }, services) => {
     const { reads, history, clock } = services;
-    // An engine that keeps no past says so before anything is looked for.
-    reads.documentsAsOf('tenants', startOfLog);
     const first = await momentOf({ as_of: from, at_position: from_position }, services, {
       as_of: 'from',
       at_position: 'from_position',
