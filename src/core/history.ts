@@ -10,6 +10,8 @@ export type History = {
   positionAt(timeMs: number): Promise<Position>;
   /** When the event at this position happened, in milliseconds; absent where no event stands there. */
   timeOf(position: Position): Promise<number | undefined>;
+  /** The position of the log's last event, or its start. */
+  head(): Promise<Position>;
 };
 
 /** Remembers what was put in last. */
@@ -62,5 +64,9 @@ export const createHistory = (events: Pick<EventStore, 'readAll' | 'head'>): His
     return timeMs;
   };
 
-  return { positionAt: async (timeMs) => places.get(timeMs) ?? halve(timeMs), timeOf };
+  return {
+    positionAt: async (timeMs) => places.get(timeMs) ?? halve(timeMs),
+    timeOf,
+    head: () => events.head(),
+  };
 };

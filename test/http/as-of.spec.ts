@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Position } from '../../src/core/event.ts';
 import { type Client } from '../support/client.ts';
-import { logOf } from '../support/engines.ts';
+import { asOfEnd } from '../support/engines.ts';
 import { createHandClock } from '../support/hand-clock.ts';
 import { expectInvalid } from '../support/problems.ts';
 import { freshFolder, removeFolder } from '../support/program.ts';
@@ -97,8 +97,7 @@ describe('reads as of another moment', () => {
 
   /** Waits for what has been appended: read models beside the log come to its end a little later. */
   const caughtUp = async (): Promise<void> => {
-    const head = (await logOf(dir)).at(-1)?.position ?? '';
-    const { status } = await admin('GET', '/admin/v1/tenants', { headers: { 'X-Min-Position': head } });
+    const { status } = await admin('GET', '/admin/v1/tenants', { headers: await asOfEnd(dir) });
     expect(status).to.equal(200);
   };
 

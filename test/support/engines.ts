@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import type { StoredEvent } from '../../src/core/event.ts';
+import { startOfLog, type StoredEvent } from '../../src/core/event.ts';
 import { openEventStoreDb } from '../../src/stores/eventstoredb/index.ts';
 import { readLog } from './contents.ts';
 import { startEventStoreDouble, type EventStoreDouble } from './eventstore-double/index.ts';
@@ -60,6 +60,11 @@ export const logOf = async (dir: string): Promise<readonly StoredEvent[]> => {
     await store.close();
   }
 };
+
+/** The header of a read that sees all that a folder's program has appended: read models beside the log come to it later. */
+export const asOfEnd = async (dir: string): Promise<Readonly<Record<string, string>>> => ({
+  'X-Min-Position': (await logOf(dir)).at(-1)?.position ?? startOfLog,
+});
 
 if (engines !== 'embedded') {
   // Once for the whole run, and not for each suite.

@@ -141,8 +141,9 @@ export const diffRoutes = [
       at_position: 'from_position',
     });
     const isNow = to === undefined && to_position === undefined;
+    // The log's end, which read models beside it have not come to yet: what was acknowledged is there.
     const last = isNow
-      ? { position: reads.position(), timeMs: clock() }
+      ? { position: await history.head(), timeMs: clock() }
       : await momentOf({ as_of: to, at_position: to_position }, services, {
           as_of: 'to',
           at_position: 'to_position',

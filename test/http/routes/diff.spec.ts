@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Client } from '../../support/client.ts';
+import { asOfEnd } from '../../support/engines.ts';
 import { createHandClock } from '../../support/hand-clock.ts';
 import { expectInvalid, expectProblem } from '../../support/problems.ts';
 import { freshFolder, removeFolder } from '../../support/program.ts';
@@ -81,7 +82,7 @@ describe('differences between two moments', () => {
       for (const { last_used_at: _, ...shown } of body as readonly Record<string, string>[])
         state.set(`${kind} ${shown[key]}`, { tenant, shown });
     };
-    const answer = await admin('GET', '/admin/v1/tenants');
+    const answer = await admin('GET', '/admin/v1/tenants', { headers: await asOfEnd(dir) });
     for (const shown of answer.body as readonly { id: string }[])
       state.set(`tenant ${shown.id}`, { tenant: shown.id, shown });
     for (const tenant of tenants) {
