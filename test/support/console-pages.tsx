@@ -87,7 +87,8 @@ export const act = (type: string, data: ActRecord['data'], other: Partial<ActRec
   ...other,
 });
 
-const acts: readonly ActRecord[] = [
+/** What was done in a tenant, the newest first. */
+export const acts: readonly ActRecord[] = [
   act(
     'ApiKeyRevoked',
     { api_key_id: key.id },
@@ -221,7 +222,7 @@ export const consolePages: Readonly<Record<string, VNode>> = {
   'console-keys-empty': <TenantApiKeysPage tenant="acme" keys={[]} nowMs={nowMs} />,
   'console-key-revoke': <RevokeTenantApiKeyPage tenant="acme" record={key} />,
   'console-activity': (
-    <ActivityPage tenant="acme" gone={false} acts={acts} nextHref="?cursor=2" nowMs={nowMs} />
+    <ActivityPage tenant="acme" gone={false} acts={acts} olderHref="?before=2" nowMs={nowMs} />
   ),
   'console-activity-gone': (
     <ActivityPage tenant="acme" gone acts={[act('TenantDeleted', {}), ...acts.slice(-1)]} nowMs={nowMs} />

@@ -19,6 +19,7 @@ import { ProblemPage, ProblemsPage } from '../../src/http/pages/problems.tsx';
 import { ResourceListPage, ResourcePage, type ResourceRecord } from '../../src/http/pages/resources.tsx';
 import { ConsoleSignInPage, SignInPage } from '../../src/http/pages/sign-in.tsx';
 import { consolePages, hostileConsolePages } from './console-pages.tsx';
+import { historyPages, hostileHistoryPages } from './history-pages.tsx';
 import { time, timeMs, timePlus } from './examples.ts';
 
 const hourMs = 3_600_000;
@@ -154,6 +155,7 @@ export const pages: Readonly<Record<string, VNode>> = {
     <ErrorPage status={503} title="Not available" detail="Try again in a moment." requestId="request-1" />
   ),
   ...consolePages,
+  ...historyPages,
 };
 
 const hostileWho: SignedInUser = { kind: 'user', workspace: hostile, username: hostile, role: 'reader' };
@@ -201,6 +203,7 @@ export const hostilePages: readonly VNode[] = [
   <RollApiKeyPage who={hostileWho} record={hostileKey} />,
   <ErrorPage who={hostileWho} status={400} title={hostile} detail={hostile} requestId={hostile} />,
   ...hostileConsolePages(hostile),
+  ...hostileHistoryPages(hostile),
 ];
 
 /** Pages that are served, and how to stop it. */

@@ -1,5 +1,6 @@
 import { request, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { Client } from './client.ts';
+import { adminToken } from './program.ts';
 import type { MadeKey } from './workspace.ts';
 
 /** How long an answer may take before it counts as hanging, in milliseconds. */
@@ -157,6 +158,14 @@ export const signIn = (
 export const signedIn = async (url: () => string, who: Person): Promise<Visitor> => {
   const visitor = createVisitor(url);
   const { status, text } = await signIn(visitor, who);
+  if (status !== 303) throw new Error(`Not signed in: ${status} ${text}`);
+  return visitor;
+};
+
+/** A visitor who has signed in to the console. */
+export const operatorAt = async (url: () => string): Promise<Visitor> => {
+  const visitor = createVisitor(url);
+  const { status, text } = await visitor.post('/console/sign-in', { token: adminToken });
   if (status !== 303) throw new Error(`Not signed in: ${status} ${text}`);
   return visitor;
 };

@@ -22,7 +22,15 @@ export const workspacePath = (workspace: string, ...parts: readonly string[]): s
 
 /** The items of navigation: the name is what `current` of the layout is compared with. */
 export type NavItem =
-  'home' | 'agents' | 'threads' | 'workflows' | 'api-keys' | 'tenants' | 'service-accounts' | 'apidoc';
+  | 'home'
+  | 'agents'
+  | 'threads'
+  | 'workflows'
+  | 'api-keys'
+  | 'tenants'
+  | 'service-accounts'
+  | 'events'
+  | 'apidoc';
 
 type Link = { readonly item: NavItem; readonly href: string; readonly text: string };
 
@@ -38,6 +46,7 @@ const linksOf = (who: Who): readonly Link[] =>
     : [
         { item: 'tenants', href: '/console', text: 'Tenants' },
         { item: 'service-accounts', href: '/console/service-accounts', text: 'Service accounts' },
+        { item: 'events', href: '/console/events', text: 'Audit' },
         { item: 'apidoc', href: '/apidoc', text: 'API reference' },
       ];
 

@@ -66,7 +66,7 @@ const Fault = ({ name, error }: Described): JSX.Element | null =>
 
 /** What an input may be told, beside what its field says. */
 export type InputAttributes = {
-  readonly type?: 'text' | 'password' | 'date' | 'number';
+  readonly type?: 'text' | 'password' | 'date' | 'datetime-local' | 'number';
   readonly value?: string | undefined;
   readonly autocomplete?: 'organization' | 'username' | 'current-password' | 'new-password' | 'off';
   readonly autocapitalize?: 'none';
@@ -75,6 +75,7 @@ export type InputAttributes = {
   readonly maxLength?: number;
   readonly min?: string | number;
   readonly max?: string | number;
+  readonly step?: string | number;
 };
 
 /** A label, what helps to fill it in, what is wrong with it, and one input. */

@@ -49,3 +49,18 @@ export const namesFor = async (
   ]);
   return new Map([...accounts, ...keys]);
 };
+
+/** The same of events of the log, which are of several tenants and of none. */
+export const namesForLog = async (
+  visit: Visit,
+  acts: readonly ActRecord[],
+): Promise<ReadonlyMap<string, string>> => {
+  const tenants = [...new Set(acts.flatMap(({ tenant_id }) => tenant_id ?? []))];
+  const found = await Promise.all(
+    tenants.map((tenant) => {
+      const own = acts.filter(({ tenant_id }) => tenant_id === tenant);
+      return namesFor(visit, tenant, own);
+    }),
+  );
+  return new Map(found.flatMap((names) => [...names]));
+};

@@ -1,5 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Web } from './web.ts';
+import { addEventPages } from './console-events.tsx';
 import { addServiceAccountPages } from './console-service-accounts.tsx';
 import { addTenantPages } from './console-tenants.tsx';
 import { addTenantPartPages } from './console-tenant-parts.tsx';
@@ -9,6 +10,7 @@ export const createConsolePages = (web: Web): Router => {
   const pages = web.operatorPages();
   addTenantPages(pages);
   addTenantPartPages(pages);
+  addEventPages(pages);
   addServiceAccountPages(pages);
   return pages.router;
 };

@@ -1,21 +1,18 @@
 import type { JSX } from 'preact';
-import { ActivityPage, type ActRecord } from '../pages/console/activity.tsx';
+import type { ActRecord } from '../pages/console/activity.tsx';
 import { tenantPath } from '../pages/console/frame.tsx';
 import { DeleteTenantPage, TenantOverviewPage } from '../pages/console/tenant.tsx';
 import { TenantsPage, type TenantRecord } from '../pages/console/tenants.tsx';
 import { sendPage } from '../pages/page.ts';
 import { RequestRefused, type InputError } from '../problem.ts';
-import { ifThere, namesFor } from './console-look-ups.ts';
+import { namesFor } from './console-look-ups.ts';
 import { nextHref, noticeOf, orAgain, pageQuery } from './visits.ts';
 import { goTo, type Pages, type Visit } from './web.ts';
 
 /** Acts on the page of a tenant. */
 const latestActs = 5;
 
-const notices: ReadonlyMap<string, string> = new Map([
-  ['created', 'The tenant is created.'],
-  ['deleted', 'The tenant is deleted, with everything in it. Nothing of it works any more.'],
-]);
+const notices: ReadonlyMap<string, string> = new Map([['created', 'The tenant is created.']]);
 
 const idOf = ({ params }: Visit): string => params['tenant'] ?? '';
 
@@ -55,21 +52,6 @@ const overviewPage = async (visit: Visit): Promise<void> => {
   sendPage(ctx, 200, <TenantOverviewPage {...page} notice={noticeOf(visit, notices)} />);
 };
 
-/** The past of a tenant that is gone can still be seen; an id that there never was has none. */
-const activityPage = async (visit: Visit): Promise<void> => {
-  const { ctx, call, nowMs } = visit;
-  const id = idOf(visit);
-  const [tenant, { body: acts, cursor }] = await Promise.all([
-    ifThere(call<TenantRecord>('getTenant', { params: { id } })),
-    call<readonly ActRecord[]>('listActivity', { params: { id }, query: pageQuery(visit) }),
-  ]);
-  const gone = tenant === undefined;
-  if (gone && acts.length === 0) throw new RequestRefused('tenant.unknown', `There is no tenant ${id}.`);
-  const names = await namesFor(visit, id, acts);
-  const page = { tenant: id, gone, acts, names, nextHref: nextHref(visit, cursor), nowMs };
-  sendPage(ctx, 200, <ActivityPage {...page} notice={noticeOf(visit, notices)} />);
-};
-
 const deleteTenant = async (visit: Visit): Promise<void> => {
   const { ctx, call, form } = visit;
   const tenant = await getTenant(visit);
@@ -87,13 +69,12 @@ const deleteTenant = async (visit: Visit): Promise<void> => {
   );
 };
 
-/** The tenants, each one's overview and activity, and their beginning and end. */
+/** The tenants, each one's overview, and their beginning and end. */
 export const addTenantPages = (pages: Pages<Visit>): void => {
   const one = '/console/tenants/:tenant';
   pages.get('/console', async (visit) => sendPage(visit.ctx, 200, await tenantsPage(visit)));
   pages.post('/console/tenants', createTenant);
   pages.get(one, overviewPage);
-  pages.get(`${one}/activity`, activityPage);
   pages.get(`${one}/delete`, async (visit) =>
     sendPage(visit.ctx, 200, <DeleteTenantPage tenant={await getTenant(visit)} />),
   );

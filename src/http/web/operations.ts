@@ -7,7 +7,7 @@ import { causeOf } from '../request.ts';
 import type { Caller, Route } from '../route.ts';
 import type { Services } from '../services.ts';
 
-/** What an operation answered: its body parsed, and for a list where the next page starts. */
+/** What an operation answered: its body parsed, and for a list the place where the next page starts. */
 export type Answered<T> = { readonly body: T; readonly cursor?: string };
 
 /**
@@ -28,9 +28,11 @@ const parsed = (body: unknown): unknown => {
   return JSON.parse(body.json);
 };
 
+/** The log has its own names for it, one for each order. */
 const cursorOf = (link: string | undefined): string | undefined => {
   const [, url = ''] = /^<([^>]*)>/.exec(link ?? '') ?? [];
-  return new URLSearchParams(url.split('?', 2)[1]).get('cursor') ?? undefined;
+  const next = new URLSearchParams(url.split('?', 2)[1]);
+  return next.get('cursor') ?? next.get('after') ?? next.get('before') ?? undefined;
 };
 
 /** Calls any of these routes by its id. */

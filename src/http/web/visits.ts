@@ -15,7 +15,7 @@ export const signedInUser = ({ workspace_id, username, role }: UserSession): Sig
 });
 
 /** Rows on one page of a list. */
-const pageRows = 50;
+export const pageRows = 50;
 
 /** The query of a page of a list, newest first: what somebody looks for is most often what was made last. */
 export const pageQuery = ({ ctx }: Visit, limit = pageRows) => {

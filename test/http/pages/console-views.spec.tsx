@@ -4,7 +4,7 @@ import { renderToString } from 'preact-render-to-string';
 import { catalogue } from '../../../src/events/index.ts';
 import { ActivityPage, type ActRecord } from '../../../src/http/pages/console/activity.tsx';
 import { durationText } from '../../../src/http/pages/console/frame.tsx';
-import { sentences } from '../../../src/http/pages/console/sentences.tsx';
+import { logSentences, sentences } from '../../../src/http/pages/console/sentences.tsx';
 import { act, bearer, consolePages } from '../../support/console-pages.tsx';
 import { timeMs, timePlus } from '../../support/examples.ts';
 
@@ -58,6 +58,9 @@ describe('the activity of a tenant', () => {
     const types = [...catalogue.keys()].filter((type) => !leftOut.includes(type));
     expect(Object.keys(sentences)).to.have.members(types);
   });
+
+  it('has a sentence in the log for every type of event that there is', () =>
+    expect(Object.keys(logSentences)).to.have.members([...catalogue.keys()]));
 
   it('reads as what was done, with names where ids are stored', () => {
     const expires_at = timePlus(hourMs);

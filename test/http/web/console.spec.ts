@@ -5,6 +5,7 @@ import { serving } from '../../support/serving.ts';
 import {
   arrangePerson,
   createVisitor,
+  operatorAt,
   person,
   signedIn,
   type Page,
@@ -21,13 +22,6 @@ const otherToken = 'another-admin-token-0123456789abcdef';
 
 const tokenFrom = (visitor: Visitor, token: string, from?: string): Promise<Page> =>
   visitor.post('/console/sign-in', { token }, from === undefined ? {} : { from });
-
-const operatorAt = async (url: () => string): Promise<Visitor> => {
-  const visitor = createVisitor(url);
-  const { status, text } = await tokenFrom(visitor, adminToken);
-  if (status !== 303) throw new Error(`Not signed in: ${status} ${text}`);
-  return visitor;
-};
 
 /** What a form says is wrong with one of its fields. */
 const faultOf = ({ text }: Page, field: string): string | undefined =>
@@ -46,6 +40,7 @@ const pagesOf = (tenant: string, account: string) => {
       `${accounts}/${account}/rotate`,
       `${accounts}/${account}/delete`,
       one,
+      '/console/events',
       ...['users', 'users/new', 'service-accounts', 'credentials', 'api-keys', 'activity', 'delete'].map(
         (page) => `${one}/${page}`,
       ),

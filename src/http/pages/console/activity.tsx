@@ -1,14 +1,16 @@
 import type { JSX } from 'preact';
 import type { Act } from '../../../projections/activity.ts';
 import type { Notice } from '../layout.tsx';
-import { Actor, Code, dayText, EmptyState, Heading, instantText, Pager } from '../parts.tsx';
-import { TenantPage } from './frame.tsx';
-import { namesIn, sentences, type Names } from './sentences.tsx';
+import { Actor, Code, dayText, EmptyState, Heading, instantText, type FieldError } from '../parts.tsx';
+import { eventsPath, FilterForm, isFiltered, type EventFilter } from './filters.tsx';
+import { consolePath, TenantPage, tenantPath } from './frame.tsx';
+import { namesIn, Sentence, type Names } from './sentences.tsx';
+import { Turn, type Turning } from './turning.tsx';
 
 const dayMs = 86_400_000;
 
-/** One event of a tenant, as the API shows it; its place in the log is not shown. */
-export type ActRecord = Omit<Act, 'position'>;
+/** One event, as the API shows it; its place in the log is not shown. The log itself says of which tenant it is. */
+export type ActRecord = Omit<Act, 'position'> & { readonly tenant_id?: string | null };
 
 const dayOf = (at: string): string => at.slice(0, 'yyyy-mm-dd'.length);
 
@@ -28,17 +30,25 @@ const nearDay = (day: string, nowMs: number): string | undefined => {
 };
 
 /** A service account or an API key by what it is called, where that is known. */
-const namedActor = (actor: string, names: Names): string => {
+export const namedActor = (actor: string, names: Names): string => {
   const [kind = '', ...rest] = actor.split(':');
   const name = names.get(rest.join(':'));
   return name === undefined ? actor : `${kind}:${name}`;
 };
 
-const By = ({ act, names }: { readonly act: ActRecord; readonly names: Names }): JSX.Element => (
+type ItemProps = {
+  readonly act: ActRecord;
+  readonly names: Names;
+  readonly showTenant?: boolean | undefined;
+};
+
+const By = ({ act, names, showTenant }: ItemProps): JSX.Element => (
   <p class="by">
     <span>
       <span class="sr">by </span>
-      <Actor actor={namedActor(act.actor, names)} />
+      <a href={eventsPath({ actor: act.actor })}>
+        <Actor actor={namedActor(act.actor, names)} />
+      </a>
     </span>
     {act.address !== null && (
       <span>
@@ -46,45 +56,63 @@ const By = ({ act, names }: { readonly act: ActRecord; readonly names: Names }):
         {act.address}
       </span>
     )}
+    {showTenant === true && typeof act.tenant_id === 'string' && (
+      <span>
+        tenant <a href={tenantPath(act.tenant_id, 'activity')}>{act.tenant_id}</a>
+      </span>
+    )}
     <span>
-      request <code>{act.correlation_id}</code>
+      request{' '}
+      <a href={eventsPath({ correlation_id: act.correlation_id })}>
+        <code>{act.correlation_id}</code>
+      </a>
     </span>
+    <a href={consolePath('events', act.id)}>
+      Event<span class="sr"> {act.id}</span>
+    </a>
   </p>
 );
 
-const ActItem = ({ act, names }: { readonly act: ActRecord; readonly names: Names }): JSX.Element => (
-  <li>
-    <time dateTime={act.time} title={instantText(act.time)}>
-      {act.time.slice('yyyy-mm-ddT'.length, 'yyyy-mm-ddThh:mm:ss'.length)}
-    </time>
-    <div>
-      <p>{sentences[act.type]?.(act.data, names) ?? <strong>{act.type}</strong>}</p>
-      {act.reason !== null && (
-        <p class="reason">
-          <span class="sr">Reason: </span>“{act.reason}”
-        </p>
-      )}
-      <By act={act} names={names} />
-      <details>
-        <summary>
-          Details<span class="sr"> of {act.type}</span>
-        </summary>
+const ActItem = (props: ItemProps): JSX.Element => {
+  const { act, names } = props;
+  return (
+    <li>
+      <time dateTime={act.time} title={instantText(act.time)}>
+        {act.time.slice('yyyy-mm-ddT'.length, 'yyyy-mm-ddThh:mm:ss'.length)}
+      </time>
+      <div>
         <p>
-          <code>{act.type}</code>
+          <Sentence of={act} names={names} />
         </p>
-        <Code id={`data-${act.id}`} label="the data" text={JSON.stringify(act.data, null, 2)} />
-      </details>
-    </div>
-  </li>
-);
+        {act.reason !== null && (
+          <p class="reason">
+            <span class="sr">Reason: </span>“{act.reason}”
+          </p>
+        )}
+        <By {...props} />
+        <details>
+          <summary>
+            Details<span class="sr"> of {act.type}</span>
+          </summary>
+          <p>
+            <code>{act.type}</code>
+          </p>
+          <Code id={`data-${act.id}`} label="the data" text={JSON.stringify(act.data, null, 2)} />
+        </details>
+      </div>
+    </li>
+  );
+};
 
 /** What a list of acts is made of. */
 export type TimelineProps = {
-  /** The newest first. */
+  /** In the order in which they are shown. */
   readonly acts: readonly ActRecord[];
   /** What is called by an id of which the acts themselves say no name. */
   readonly names?: Names | undefined;
   readonly nowMs: number;
+  /** They are of several tenants, so that each says of which. */
+  readonly showTenant?: boolean | undefined;
 };
 
 /** Acts as sentences, by day. Its headings are below an `<h2>`, or instead of one. */
@@ -101,7 +129,7 @@ export const Timeline = (props: TimelineProps & { readonly under?: 'h1' | 'h2' }
           </Day>
           <ol class="timeline">
             {acts.map((act) => (
-              <ActItem act={act} names={names} />
+              <ActItem act={act} names={names} showTenant={props.showTenant} />
             ))}
           </ol>
         </section>
@@ -110,12 +138,60 @@ export const Timeline = (props: TimelineProps & { readonly under?: 'h1' | 'h2' }
   );
 };
 
+/** What is looked for on a page of acts, and the ways on from it. */
+export type FoundProps = TimelineProps &
+  Turning & {
+    readonly filter?: EventFilter | undefined;
+    readonly errors?: readonly FieldError[] | undefined;
+  };
+
+/** In place of acts where there are none: of so long a log one page looks only through a part. */
+const NoActs = (props: FoundProps & { readonly action: string }): JSX.Element => {
+  const { filter = {}, olderHref, newerHref } = props;
+  if (!isFiltered(filter)) return <EmptyState title="Nothing here" />;
+  const isPart = (filter.order === 'asc' ? newerHref : olderHref) !== undefined;
+  return (
+    <EmptyState title={isPart ? 'Nothing found so far' : 'Nothing found'}>
+      <p>
+        {isPart
+          ? 'None of the events that were looked at has all of this. Look further on the next page.'
+          : 'No event has all of this.'}
+      </p>
+      <p>
+        <a href={props.action}>Clear the filter</a>
+      </p>
+    </EmptyState>
+  );
+};
+
+/** The form by which acts are looked for, those that were found, and the ways on. Stands below the `<h1>`. */
+export const FoundActs = (
+  props: FoundProps & { readonly action: string; readonly ofTenant?: boolean },
+): JSX.Element => {
+  const { filter = {}, errors = [] } = props;
+  return (
+    <>
+      <FilterForm action={props.action} filter={filter} ofTenant={props.ofTenant === true} errors={errors} />
+      {props.acts.length > 0 && (
+        <Timeline
+          acts={props.acts}
+          names={props.names}
+          nowMs={props.nowMs}
+          showTenant={props.showTenant}
+          under="h1"
+        />
+      )}
+      {props.acts.length === 0 && errors.length === 0 && <NoActs {...props} />}
+      <Turn olderHref={props.olderHref} newerHref={props.newerHref} oldestFirst={filter.order === 'asc'} />
+    </>
+  );
+};
+
 /** One page of the activity. */
-export type ActivityPageProps = TimelineProps & {
+export type ActivityPageProps = FoundProps & {
   readonly tenant: string;
   /** The tenant is deleted; what was done in it is still known. */
   readonly gone: boolean;
-  readonly nextHref?: string | undefined;
   readonly notice?: Notice | undefined;
 };
 
@@ -136,11 +212,6 @@ export const ActivityPage = (props: ActivityPageProps): JSX.Element => (
           : 'Every change, with who made it, from where and why. Times are in UTC.'
       }
     />
-    {props.acts.length === 0 ? (
-      <EmptyState title="Nothing here" />
-    ) : (
-      <Timeline acts={props.acts} names={props.names} nowMs={props.nowMs} under="h1" />
-    )}
-    <Pager nextHref={props.nextHref} />
+    <FoundActs {...props} action={tenantPath(props.tenant, 'activity')} ofTenant />
   </TenantPage>
 );

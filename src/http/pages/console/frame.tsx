@@ -12,6 +12,14 @@ export const consolePath = (...parts: readonly string[]): string =>
 export const tenantPath = (tenant: string, ...parts: readonly string[]): string =>
   consolePath('tenants', tenant, ...parts);
 
+/** An address with a query of what is said in it; what is not said, or is empty, is left out. */
+export const withQuery = (path: string, query: Readonly<Record<string, string | undefined>>): string => {
+  const said = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  // A space as `+` is no part of an address that a sign-in leads back to.
+  const text = new URLSearchParams(said).toString().replaceAll('+', '%20');
+  return text === '' ? path : `${path}?${text}`;
+};
+
 /** What people call the roles. */
 export const roleLabels: Readonly<Record<Role, string>> = {
   reader: 'Reader',

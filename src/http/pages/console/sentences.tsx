@@ -8,7 +8,7 @@ export type ActData = Readonly<Record<string, unknown>>;
 /** What is called by an id in the data, where that is known. */
 export type Names = ReadonlyMap<string, string>;
 
-type Sentence = (data: ActData, names: Names) => ComponentChildren;
+type Saying = (data: ActData, names: Names) => ComponentChildren;
 
 /** Stored data has been parsed once, but what shows the past must never fail on it. */
 const textOf = (data: ActData, name: string): string => {
@@ -45,7 +45,7 @@ const contentName = ({ content }: ActData): string => {
 };
 
 /** What is said of a resource of a workspace, of which the log holds the whole content but at its end. */
-const ofResource = (noun: string, one: string): Readonly<Record<string, Sentence>> => ({
+const ofResource = (noun: string, one: string): Readonly<Record<string, Saying>> => ({
   [`${noun}Created`]: (data) => (
     <>
       Created {one} <strong>{contentName(data)}</strong>
@@ -64,7 +64,7 @@ const ofResource = (noun: string, one: string): Readonly<Record<string, Sentence
 });
 
 /** One sentence for each type of event that is about a tenant. */
-export const sentences: Readonly<Record<string, Sentence>> = {
+export const sentences: Readonly<Record<string, Saying>> = {
   TenantCreated: () => 'Created the tenant',
   TenantDeleted: () => 'Deleted the tenant, with everything in it',
   UserCreated: (data) => (
@@ -131,6 +131,41 @@ export const sentences: Readonly<Record<string, Sentence>> = {
   ...ofResource('Agent', 'agent'),
   ...ofResource('Thread', 'thread'),
   ...ofResource('Workflow', 'workflow'),
+};
+
+const refusedText = ({ codes }: ActData): string =>
+  Object.entries({ ...(codes as object | undefined) })
+    .map(([code, count]) => `${code} ${String(count)}×`)
+    .join(', ');
+
+/** One sentence for each type of event that the log has, of a tenant or of none. */
+export const logSentences: Readonly<Record<string, Saying>> = {
+  ...sentences,
+  ApiKeyUsed: (data, names) => (
+    <>
+      API key <Called data={data} of="api_key_id" names={names} /> was in use
+    </>
+  ),
+  LogSealed: ({ number }) => (
+    <>
+      Sealed the log with checkpoint <strong>{typeof number === 'number' ? number : '…'}</strong>
+    </>
+  ),
+  OperatorSignedIn: () => 'The operator signed in to the console',
+  RequestsRefused: (data) => (
+    <>
+      Refused requests of <Name data={data} of="refused" /> ({refusedText(data)})
+    </>
+  ),
+};
+
+/** What an event says in a sentence; the name of its type where it is not known what that says. */
+export const Sentence = (props: {
+  readonly of: { readonly type: string; readonly data: ActData };
+  readonly names: Names;
+}): JSX.Element => {
+  const { type, data } = props.of;
+  return <>{logSentences[type]?.(data, props.names) ?? <strong>{type}</strong>}</>;
 };
 
 const namings: Readonly<Record<string, readonly [id: string, name: (data: ActData) => string]>> = {
