@@ -1,6 +1,13 @@
 import type { VNode } from 'preact';
 import { ActivityPage, type ActRecord } from '../../src/http/pages/console/activity.tsx';
+import type { ChainEventRecord, ChainRecord } from '../../src/http/pages/console/chain.tsx';
+import { EventPage, type EventRecord } from '../../src/http/pages/console/event.tsx';
 import { EventsPage } from '../../src/http/pages/console/events.tsx';
+import {
+  CheckpointsPage,
+  type CheckpointRecord,
+  type ProofRecord,
+} from '../../src/http/pages/console/proof.tsx';
 import { act, acts } from './console-pages.tsx';
 import { timeMs, timePlus } from './examples.ts';
 
@@ -23,6 +30,81 @@ const ofLog: readonly ActRecord[] = [
 ];
 
 const filter = { actor: 'user:acme/alice', type: 'ApiKeyCreated', since: timePlus(-72 * hourMs) } as const;
+
+const hashOf = (letter: string): string => `${letter.repeat(43)}=`;
+
+const event: EventRecord = {
+  ...act(
+    'WorkflowChanged',
+    {
+      id: 'workflow_1',
+      content: {
+        name: 'Close the month',
+        description: null,
+        metadata: { steps: ['book', 'check'], owner: 'bob' },
+      },
+    },
+    { actor: 'api_key:key_019a1b2c', reason: 'The month is over.' },
+  ),
+  position: '00000000000000000042',
+  stream: 'workflow-acme~1/workflow_1',
+  revision: 3,
+  version: 1,
+  tenant_id: 'acme',
+  user_agent: 'curl/8.5.0',
+  causation_id: null,
+  token: 'fp_4b7d1a90c2e3',
+};
+
+const chainEvent = (
+  id: string,
+  type: string,
+  effects: readonly ChainEventRecord[] = [],
+): ChainEventRecord => ({
+  ...act(type, { username: 'alice', role: 'writer' }, { id }),
+  tenant_id: 'acme',
+  effects,
+});
+
+const chain: ChainRecord = {
+  correlation_id: event.correlation_id,
+  is_complete: true,
+  events: [
+    {
+      ...event,
+      effects: [
+        chainEvent('e1', 'UserCreated', [chainEvent('e2', 'UserSignedIn')]),
+        chainEvent('e3', 'SignedOut'),
+      ],
+    },
+  ],
+};
+
+/** More than one page shows. */
+export const longChain: ChainRecord = {
+  ...chain,
+  is_complete: false,
+  events: [{ ...event, effects: Array.from({ length: 60 }, (_, at) => chainEvent(`e${at}`, 'UserCreated')) }],
+};
+
+const checkpoint: CheckpointRecord = {
+  number: 7,
+  tree_size: 64,
+  root_hash: hashOf('r'),
+  time: timePlus(-60_000),
+  note: `keyledger.example.com\n64\n${hashOf('r')}\n\n— keyledger.example.com ${'aB3dE5gH7k'.repeat(9)}=\n`,
+  event_id: '019a0000-0000-7000-8000-000000000064',
+};
+
+/** A proof of an event that a checkpoint covers. */
+export const proof: ProofRecord = {
+  event_id: event.id,
+  index: 41,
+  hash: hashOf('h'),
+  leaf_hash: hashOf('l'),
+  hashes: ['a', 'b', 'c', 'd', 'e', 'f'].map(hashOf),
+  checkpoint,
+};
 
 /** Every page of the console that shows what was, in each of the states that look different. */
 export const historyPages: Readonly<Record<string, VNode>> = {
@@ -50,6 +132,39 @@ export const historyPages: Readonly<Record<string, VNode>> = {
       nowMs={nowMs}
     />
   ),
+  'console-event': <EventPage event={event} chain={chain} nowMs={nowMs} />,
+  'console-event-sealed': (
+    <EventPage
+      event={{ ...event, hash: hashOf('h'), previous_hash: hashOf('p') }}
+      chain={longChain}
+      proof={proof}
+      nowMs={nowMs}
+    />
+  ),
+  'console-event-unsealed': (
+    <EventPage
+      event={{
+        ...event,
+        actor: 'system',
+        causation_id: 'e1',
+        address: null,
+        token: null,
+        reason: null,
+        hash: null,
+      }}
+      chain={{ ...chain, events: chain.events.slice(0, 1).map((one) => ({ ...one, effects: [] })) }}
+      proof="unsealed"
+      nowMs={nowMs}
+    />
+  ),
+  'console-checkpoints': (
+    <CheckpointsPage
+      checkpoints={[checkpoint, { ...checkpoint, number: 6, tree_size: 32 }]}
+      nextHref="?cursor=2"
+      nowMs={nowMs}
+    />
+  ),
+  'console-checkpoints-empty': <CheckpointsPage checkpoints={[]} nowMs={nowMs} />,
   'console-activity-filtered': (
     <ActivityPage
       tenant="acme"
@@ -79,7 +194,27 @@ export const hostileHistoryPages = (hostile: string): readonly VNode[] => {
     tenant_id: hostile,
     data: Object.fromEntries([...Object.keys(one.data), hostile].map((name) => [name, hostile])),
   }));
+  const hostileCheckpoint = { ...checkpoint, note: hostile, root_hash: hostile, event_id: hostile };
   return [
+    <EventPage
+      event={{
+        ...event,
+        type: hostile,
+        actor: hostile,
+        token: hostile,
+        user_agent: hostile,
+        stream: hostile,
+        causation_id: hostile,
+        tenant_id: hostile,
+        data: { [hostile]: { [hostile]: hostile }, list: [hostile] },
+        hash: hostile,
+        previous_hash: hostile,
+      }}
+      chain={{ ...chain, correlation_id: hostile, events: [chainEvent(hostile, hostile)] }}
+      proof={{ ...proof, leaf_hash: hostile, hashes: [hostile], checkpoint: hostileCheckpoint }}
+      nowMs={nowMs}
+    />,
+    <CheckpointsPage checkpoints={[hostileCheckpoint]} nextHref={hostile} nowMs={nowMs} />,
     <EventsPage
       acts={hostileActs}
       filter={hostileFilter}

@@ -28,7 +28,10 @@ const namesOf = async (
 export const accountNames = ({ call }: Visit, ids: Iterable<string>): Promise<ReadonlyMap<string, string>> =>
   namesOf(ids, (id) => call<Named>('getServiceAccount', { params: { id } }));
 
-const idsOf = (acts: readonly ActRecord[], kind: 'service_account' | 'api_key'): readonly string[] =>
+/** What is asked of an act to find what it names. */
+type Naming = Pick<ActRecord, 'actor' | 'data' | 'tenant_id'>;
+
+const idsOf = (acts: readonly Naming[], kind: 'service_account' | 'api_key'): readonly string[] =>
   acts.flatMap(({ actor, data }) => {
     const id = data[`${kind}_id`];
     const named = typeof id === 'string' ? [id] : [];
@@ -39,7 +42,7 @@ const idsOf = (acts: readonly ActRecord[], kind: 'service_account' | 'api_key'):
 export const namesFor = async (
   visit: Visit,
   tenant: string,
-  acts: readonly ActRecord[],
+  acts: readonly Naming[],
 ): Promise<ReadonlyMap<string, string>> => {
   const [accounts, keys] = await Promise.all([
     accountNames(visit, idsOf(acts, 'service_account')),
@@ -53,7 +56,7 @@ export const namesFor = async (
 /** The same of events of the log, which are of several tenants and of none. */
 export const namesForLog = async (
   visit: Visit,
-  acts: readonly ActRecord[],
+  acts: readonly Naming[],
 ): Promise<ReadonlyMap<string, string>> => {
   const tenants = [...new Set(acts.flatMap(({ tenant_id }) => tenant_id ?? []))];
   const found = await Promise.all(

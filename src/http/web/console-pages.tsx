@@ -1,5 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Web } from './web.ts';
+import { addEventPage } from './console-event.tsx';
 import { addEventPages } from './console-events.tsx';
 import { addServiceAccountPages } from './console-service-accounts.tsx';
 import { addTenantPages } from './console-tenants.tsx';
@@ -11,6 +12,7 @@ export const createConsolePages = (web: Web): Router => {
   addTenantPages(pages);
   addTenantPartPages(pages);
   addEventPages(pages);
+  addEventPage(pages);
   addServiceAccountPages(pages);
   return pages.router;
 };

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { adminToken } from '../../support/program.ts';
 import { serving } from '../../support/serving.ts';
 import { arrangePerson, operatorAt, person, type Page, type Visitor } from '../../support/web.ts';
 
@@ -91,6 +92,50 @@ describe('the audit in the console', () => {
       .and.to.contain('<option value="asc" selected>');
   });
 
+  it('shows all of one event, by its id and by its position', async () => {
+    const { body } = await client('GET', '/admin/v1/events?correlation_id=joining-1');
+    const [event] = body as [Record<string, string> & { data: Record<string, string> }];
+    for (const id of [event['id'], event['position']]) {
+      const { text } = await get(`/console/events/${id}`);
+      expect(text).to.contain('<h1>UserCreated</h1><p>Created user <strong>carol</strong> as reader</p>');
+      for (const member of ['id', 'position', 'stream', 'time', 'token', 'correlation_id', 'actor'])
+        expect(text, member).to.contain(`<code>${event[member]}</code>`);
+      expect(text)
+        .to.contain('“She joined us.”')
+        .and.to.contain('href="/console/events?correlation_id=joining-1"');
+      for (const [name, value] of Object.entries(event.data))
+        expect(text, name).to.contain(`<th scope="row">${name}</th><td data-label="Value">${value}</td>`);
+      expect(text).to.not.match(/password|hash|argon2/i);
+    }
+  });
+
+  it('shows what a request did as a tree of causes and effects', async () => {
+    // A sign-in in a browser that has a session ends that one first.
+    await operator.post(
+      '/console/sign-in',
+      { token: adminToken },
+      { headers: { 'X-Request-Id': 'again-1' } },
+    );
+    const { body } = await client('GET', '/admin/v1/events?correlation_id=again-1');
+    expect(body.map(({ type }: { readonly type: string }) => type)).to.deep.equal([
+      'SignedOut',
+      'OperatorSignedIn',
+    ]);
+    const { text } = await get(`/console/events/${body[1].id}`);
+    const chain = text.slice(text.indexOf('<ol class="chain">'));
+    expect(chain).to.match(
+      new RegExp(
+        `/console/events/${body[0].id}">Signed out<.*/console/events/${body[1].id}" aria-current="true">`,
+      ),
+    );
+  });
+
+  it('answers 404 for an event that there is not, and 400 for what is no name of one', async () => {
+    const path = '/console/events/019a0000-0000-7000-8000-000000000001';
+    expect((await operator.get(path)).status).to.equal(404);
+    expect((await operator.get('/console/events/first')).status).to.equal(400);
+  });
+
   it('says at the field what can not be looked for', async () => {
     for (const [path, field] of [
       ['/console/events?since=soon', 'since'],
@@ -109,8 +154,8 @@ describe('the audit in the console', () => {
   it('leads page by page to the other end and back, with the same filter, each event once', async () => {
     const count = 2 * pageRows + 5;
     for (let at = 0; at < count; at += 1) {
-      const body = { username: `user-${at}`, password: 'correct horse', role: 'reader' };
-      await client('POST', '/admin/v1/tenants/other/users', { body });
+      const body = { name: `account ${at}`, tenant_id: 'other', max_role: 'reader', max_ttl_secs: 60 };
+      await client('POST', '/admin/v1/service-accounts', { body });
     }
     const all = (await client('GET', '/admin/v1/tenants/other/activity?order=desc')).body as readonly {
       readonly id: string;

@@ -41,6 +41,7 @@ const pagesOf = (tenant: string, account: string) => {
       `${accounts}/${account}/delete`,
       one,
       '/console/events',
+      '/console/events/00000000000000000001',
       ...['users', 'users/new', 'service-accounts', 'credentials', 'api-keys', 'activity', 'delete'].map(
         (page) => `${one}/${page}`,
       ),

@@ -1,0 +1,192 @@
+import type { JSX } from 'preact';
+import { Actor, Code, DataTable, Heading, Time } from '../parts.tsx';
+import { namedActor, type ActRecord } from './activity.tsx';
+import { ChainSection, type ChainRecord } from './chain.tsx';
+import { eventsPath } from './filters.tsx';
+import { consolePath, ConsolePage, tenantPath } from './frame.tsx';
+import { ProofSection, type ProofRecord } from './proof.tsx';
+import { namesIn, Sentence, type Names } from './sentences.tsx';
+
+/** Members of the data in the table; of an event that says more the rest stands in the JSON alone. */
+const memberRowsMax = 50;
+
+/** Characters of one value in the table; the JSON has it whole. */
+const valueCharsMax = 300;
+
+/** One event with all that the log has of it but its secrets. */
+export type EventRecord = ActRecord & {
+  readonly position: string;
+  readonly stream: string;
+  readonly revision: number;
+  readonly version: number;
+  readonly tenant_id: string | null;
+  readonly user_agent: string | null;
+  readonly causation_id: string | null;
+  readonly token: string | null;
+  /** There where the log is a chain of hashes; `null` on what was written before it was one. */
+  readonly hash?: string | null;
+  readonly previous_hash?: string | null;
+};
+
+/** One event, what its request did, and where the log can prove it the proof. */
+export type EventPageProps = {
+  readonly event: EventRecord;
+  readonly chain: ChainRecord;
+  /** Absent where no proofs are given; `unsealed` while no checkpoint covers the event. */
+  readonly proof?: ProofRecord | 'unsealed' | undefined;
+  readonly names?: Names | undefined;
+  readonly nowMs: number;
+};
+
+const None = (): JSX.Element => <span class="none">Not recorded</span>;
+
+const Who = ({ event, names }: { readonly event: EventRecord; readonly names: Names }): JSX.Element => (
+  <>
+    <dt>Who</dt>
+    <dd>
+      <a href={eventsPath({ actor: event.actor })}>
+        <Actor actor={namedActor(event.actor, names)} />
+      </a>{' '}
+      <code>{event.actor}</code>
+    </dd>
+    <dt>Token</dt>
+    <dd>{event.token === null ? <None /> : <code>{event.token}</code>}</dd>
+    <dt>From</dt>
+    <dd>{event.address ?? <None />}</dd>
+    <dt>With</dt>
+    <dd>{event.user_agent ?? <None />}</dd>
+    <dt>Why</dt>
+    <dd>{event.reason === null ? <None /> : `“${event.reason}”`}</dd>
+  </>
+);
+
+const Origin = ({ event }: { readonly event: EventRecord }): JSX.Element => (
+  <>
+    <dt>Request</dt>
+    <dd>
+      <a href={eventsPath({ correlation_id: event.correlation_id })}>
+        <code>{event.correlation_id}</code>
+      </a>
+    </dd>
+    {event.causation_id !== null && (
+      <>
+        <dt>Caused by</dt>
+        <dd>
+          <a href={consolePath('events', event.causation_id)}>
+            <code>{event.causation_id}</code>
+          </a>
+        </dd>
+      </>
+    )}
+    {event.tenant_id !== null && (
+      <>
+        <dt>Tenant</dt>
+        <dd>
+          <a href={tenantPath(event.tenant_id, 'activity')}>{event.tenant_id}</a>
+        </dd>
+      </>
+    )}
+  </>
+);
+
+const Place = ({ event }: { readonly event: EventRecord }): JSX.Element => (
+  <>
+    <dt>Stream</dt>
+    <dd>
+      <a href={eventsPath({ stream: event.stream })}>
+        <code>{event.stream}</code>
+      </a>
+      , revision {event.revision}
+    </dd>
+    <dt>Position</dt>
+    <dd>
+      <code>{event.position}</code>
+    </dd>
+    <dt>Event</dt>
+    <dd>
+      <code>{event.id}</code>
+    </dd>
+    {event.hash !== undefined && (
+      <>
+        <dt>Hash</dt>
+        <dd>{event.hash === null ? <None /> : <code>{event.hash}</code>}</dd>
+        <dt>Previous hash</dt>
+        <dd>{typeof event.previous_hash === 'string' ? <code>{event.previous_hash}</code> : <None />}</dd>
+      </>
+    )}
+  </>
+);
+
+type Member = { readonly name: string; readonly value: unknown };
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The members of the data, those of an object in it each for itself, one level deep. */
+const membersOf = (data: Readonly<Record<string, unknown>>): readonly Member[] =>
+  Object.entries(data).flatMap(([name, value]) =>
+    isObject(value)
+      ? Object.entries(value).map(([inner, one]) => ({ name: `${name}.${inner}`, value: one }))
+      : [{ name, value }],
+  );
+
+const valueText = (value: unknown): string => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > valueCharsMax ? `${text.slice(0, valueCharsMax)}…` : text;
+};
+
+const Changed = ({ event }: { readonly event: EventRecord }): JSX.Element => {
+  const members = membersOf(event.data);
+  return (
+    <section aria-labelledby="changed-title">
+      <h2 id="changed-title">What changed</h2>
+      <DataTable
+        id="members"
+        caption="Members of the data"
+        columns={[
+          { header: 'Member', cell: ({ name }) => name },
+          {
+            header: 'Value',
+            cell: ({ value }) => (value === null ? <span class="none">None</span> : valueText(value)),
+          },
+        ]}
+        rows={members.slice(0, memberRowsMax)}
+      />
+      <details class="whole">
+        <summary>
+          As JSON{members.length > memberRowsMax && `, with ${members.length - memberRowsMax} more`}
+        </summary>
+        <Code id="data" label="the data" text={JSON.stringify(event.data, null, 2)} />
+      </details>
+    </section>
+  );
+};
+
+/** Everything of one event: who, from where, when, why, by which request, what changed, and what came of it. */
+export const EventPage = (props: EventPageProps): JSX.Element => {
+  const { event, chain, nowMs } = props;
+  const names = new Map([...(props.names ?? []), ...namesIn([event, ...chain.events])]);
+  return (
+    <ConsolePage title={event.type} current="events">
+      <Heading
+        title={event.type}
+        back={{ href: consolePath('events'), text: 'Audit log' }}
+        about={<Sentence of={event} names={names} />}
+      />
+      <div class="card">
+        <dl class="facts">
+          <dt>When</dt>
+          <dd>
+            <Time at={event.time} nowMs={nowMs} /> <code>{event.time}</code>
+          </dd>
+          <Who event={event} names={names} />
+          <Origin event={event} />
+          <Place event={event} />
+        </dl>
+      </div>
+      <Changed event={event} />
+      <ChainSection chain={chain} current={event.id} names={names} />
+      {props.proof !== undefined && <ProofSection proof={props.proof} />}
+    </ConsolePage>
+  );
+};

@@ -1,0 +1,53 @@
+import { chainRowsMax, cutChain, type ChainEventRecord, type ChainRecord } from '../pages/console/chain.tsx';
+import { EventPage, type EventRecord } from '../pages/console/event.tsx';
+import { CheckpointsPage, type CheckpointRecord, type ProofRecord } from '../pages/console/proof.tsx';
+import { sendPage } from '../pages/page.ts';
+import { RequestRefused } from '../problem.ts';
+import { namesForLog } from './console-look-ups.ts';
+import { nextHref, pageQuery } from './visits.ts';
+import type { Pages, Visit } from './web.ts';
+
+/** Whether the Admin API has `getEventProof` and `listCheckpoints`. */
+const hasProofs = false as boolean;
+
+/** The proof of an event; one that no checkpoint covers has none yet. */
+const proofOf = async ({ call }: Visit, id: string): Promise<ProofRecord | 'unsealed'> => {
+  try {
+    return (await call<ProofRecord>('getEventProof', { params: { id } })).body;
+  } catch (error) {
+    const code: string | undefined = error instanceof RequestRefused ? error.code : undefined;
+    if (code === 'event.unsealed') return 'unsealed';
+    throw error;
+  }
+};
+
+const flat = (events: readonly ChainEventRecord[]): readonly ChainEventRecord[] =>
+  events.flatMap((event) => [event, ...flat(event.effects)]);
+
+const eventPage = async (visit: Visit): Promise<void> => {
+  const { ctx, call, nowMs } = visit;
+  const params = { id: visit.params['id'] ?? '' };
+  const { body: event } = await call<EventRecord>('getEvent', { params });
+  const [{ body: chain }, proof] = await Promise.all([
+    call<ChainRecord>('getEventChain', { params }),
+    hasProofs ? proofOf(visit, params.id) : undefined,
+  ]);
+  const shown = flat(cutChain(chain.events, chainRowsMax).events);
+  const names = await namesForLog(visit, [event, ...shown]);
+  sendPage(ctx, 200, <EventPage event={event} chain={chain} proof={proof} names={names} nowMs={nowMs} />);
+};
+
+const checkpointsPage = async (visit: Visit): Promise<void> => {
+  const { ctx, call, nowMs } = visit;
+  const { body, cursor } = await call<readonly CheckpointRecord[]>('listCheckpoints', {
+    query: pageQuery(visit),
+  });
+  const page = { checkpoints: body, nextHref: nextHref(visit, cursor), nowMs };
+  sendPage(ctx, 200, <CheckpointsPage {...page} />);
+};
+
+/** One event with its causes, effects and proof, and the checkpoints that proofs rest on. */
+export const addEventPage = (pages: Pages<Visit>): void => {
+  pages.get('/console/events/:id', eventPage);
+  if (hasProofs) pages.get('/console/checkpoints', checkpointsPage);
+};
