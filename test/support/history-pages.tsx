@@ -1,7 +1,9 @@
 import type { VNode } from 'preact';
+import type { Access } from '../../src/projections/access.ts';
 import { ActivityPage, type ActRecord } from '../../src/http/pages/console/activity.tsx';
 import type { ChainEventRecord, ChainRecord } from '../../src/http/pages/console/chain.tsx';
 import { EventPage, type EventRecord } from '../../src/http/pages/console/event.tsx';
+import { AccessPage, PrincipalAccessPage } from '../../src/http/pages/console/access.tsx';
 import { EventsPage } from '../../src/http/pages/console/events.tsx';
 import {
   CheckpointsPage,
@@ -9,7 +11,7 @@ import {
   type ProofRecord,
 } from '../../src/http/pages/console/proof.tsx';
 import { act, acts } from './console-pages.tsx';
-import { timeMs, timePlus } from './examples.ts';
+import { time, timeMs, timePlus } from './examples.ts';
 
 const hourMs = 3_600_000;
 const nowMs = timeMs;
@@ -106,6 +108,80 @@ export const proof: ProofRecord = {
   checkpoint,
 };
 
+const by = (type: string, actor = 'admin') => ({
+  id: '019a0000-0000-7000-8000-000000000007',
+  position: '00000000000000000007',
+  type,
+  actor,
+  time,
+});
+
+const dayMs = 24 * hourMs;
+
+const alice: Access = {
+  principal: 'user:acme/alice',
+  kind: 'user',
+  tenant: 'acme',
+  name: 'alice',
+  role: 'writer',
+  from: timePlus(-20 * dayMs),
+  until: null,
+  granted_by: by('UserCreated'),
+  ended_by: null,
+};
+
+const account: Access = {
+  ...alice,
+  principal: 'service_account:sa_1',
+  kind: 'service_account',
+  name: 'Deploys',
+  generation: 1,
+  from: timePlus(-15 * dayMs),
+  until: timePlus(-9 * dayMs),
+  granted_by: by('ServiceAccountCreated'),
+  ended_by: { kind: 'event', ...by('ServiceAccountBearerRotated') },
+};
+
+/** What let somebody in, with every way of ending, the latest first. */
+export const accessList: readonly Access[] = [
+  {
+    ...alice,
+    principal: 'credential:cred_1',
+    kind: 'credential',
+    name: 'build 42',
+    write_schemas: ['staging'],
+    from: timePlus(-hourMs),
+    until: timePlus(hourMs),
+    granted_by: by('CredentialMinted', 'service_account:sa_1'),
+    ended_by: { kind: 'expiry' },
+  },
+  { ...account, generation: 2, from: timePlus(-9 * dayMs), until: null, ended_by: null },
+  {
+    ...alice,
+    principal: 'api_key:key_1',
+    kind: 'api_key',
+    name: 'n'.repeat(128),
+    role: 'admin',
+    generation: 1,
+    from: timePlus(-12 * dayMs),
+    until: timePlus(-2 * dayMs),
+    granted_by: by('ApiKeyCreated', 'user:acme/alice'),
+    ended_by: { kind: 'expiry' },
+  },
+  account,
+  alice,
+  {
+    ...alice,
+    principal: 'user:acme/bob',
+    name: 'bob',
+    from: timePlus(-30 * dayMs),
+    until: timePlus(-20.5 * dayMs),
+    ended_by: { kind: 'cascade', ...by('TenantDeleted') },
+  },
+];
+
+const accessPage = { tenant: 'acme', gone: false, list: accessList, filter: {}, nowMs } as const;
+
 /** Every page of the console that shows what was, in each of the states that look different. */
 export const historyPages: Readonly<Record<string, VNode>> = {
   'console-events': <EventsPage acts={ofLog} olderHref="?before=2" nowMs={nowMs} />,
@@ -165,6 +241,39 @@ export const historyPages: Readonly<Record<string, VNode>> = {
     />
   ),
   'console-checkpoints-empty': <CheckpointsPage checkpoints={[]} nowMs={nowMs} />,
+  'console-access': <AccessPage {...accessPage} nextHref="?cursor=2" />,
+  'console-access-hours': (
+    <AccessPage
+      {...accessPage}
+      gone
+      list={[
+        ...accessList.slice(0, 1),
+        {
+          ...alice,
+          from: timePlus(-2 * hourMs),
+          until: timePlus(-hourMs),
+          ended_by: { kind: 'event', ...by('UserDeleted') },
+        },
+      ]}
+      filter={{ kind: 'user', from: timePlus(-5 * hourMs), to: timePlus(3 * hourMs) }}
+    />
+  ),
+  'console-access-none': <AccessPage {...accessPage} list={[]} />,
+  'console-access-none-so-far': <AccessPage {...accessPage} list={[]} nextHref="?cursor=2" />,
+  'console-access-wrong': (
+    <AccessPage
+      {...accessPage}
+      list={[]}
+      filter={{ kind: 'king', from: 'soon' }}
+      errors={[
+        { pointer: '/kind', detail: 'Must be one of those.' },
+        { pointer: '/from', detail: 'Must be an instant.' },
+      ]}
+    />
+  ),
+  'console-access-of-principal': (
+    <PrincipalAccessPage principal="user:acme/alice" list={[alice]} filter={{}} nowMs={nowMs} />
+  ),
   'console-activity-filtered': (
     <ActivityPage
       tenant="acme"
@@ -195,7 +304,20 @@ export const hostileHistoryPages = (hostile: string): readonly VNode[] => {
     data: Object.fromEntries([...Object.keys(one.data), hostile].map((name) => [name, hostile])),
   }));
   const hostileCheckpoint = { ...checkpoint, note: hostile, root_hash: hostile, event_id: hostile };
+  const hostileAccess: Access = {
+    ...account,
+    principal: hostile,
+    tenant: hostile,
+    name: hostile,
+    write_schemas: [hostile],
+    granted_by: by(hostile, hostile),
+    ended_by: { kind: 'event', ...by(hostile, hostile) },
+  };
+  const hostileList = { list: [hostileAccess], filter: { kind: hostile, from: hostile }, nowMs };
   return [
+    <AccessPage {...hostileList} tenant={hostile} gone={false} filter={{}} nextHref={hostile} />,
+    <AccessPage {...hostileList} tenant={hostile} gone={false} errors={errors} />,
+    <PrincipalAccessPage {...hostileList} principal={hostile} filter={{}} />,
     <EventPage
       event={{
         ...event,

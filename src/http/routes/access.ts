@@ -4,6 +4,7 @@ import {
   accessOf,
   grantedIn,
   grantedTo,
+  type Access,
   type GrantedPages,
   type Interval,
   type Principal,
@@ -38,6 +39,8 @@ export const eventReference = z
   })
   .meta({ id: 'EventReference', description: 'An event, as far as it takes to name it.' });
 
+const principalKind = z.enum(['user', 'service_account', 'credential', 'api_key']);
+
 const access = z
   .object({
     principal: z.string().meta({
@@ -45,7 +48,7 @@ const access = z
         '`user:<tenant>/<username>`, `service_account:<id>`, `credential:<username>` or `api_key:<id>`.',
       example: 'user:acme/alice',
     }),
-    kind: z.enum(['user', 'service_account', 'credential', 'api_key']),
+    kind: principalKind,
     tenant: tenantId,
     name: z
       .string()
@@ -133,9 +136,14 @@ const listAccess = (
   pages: GrantedPages,
   interval: Interval,
   url: string,
-  query: ListQuery,
+  query: ListQuery & { readonly kind?: Access['kind'] | undefined },
   { reads }: Services,
-): Promise<ListAnswer> => listOf(pages, {}, url, query, (granted) => accessOf(reads, granted, interval));
+): Promise<ListAnswer> =>
+  listOf(pages, {}, url, query, async (granted) => {
+    const found = await accessOf(reads, granted, interval);
+    const { kind: wanted } = query;
+    return wanted === undefined ? found : found.map((one) => (one?.kind === wanted ? one : undefined));
+  });
 
 /** The links to further pages name the instant that the first one was asked at. */
 const withMoment = (url: string, at: string): string =>
@@ -162,7 +170,13 @@ export const accessRoutes = [
       'Users, service accounts by each bearer, credentials, and API keys by each secret that worked at an instant (`at`, now where nothing is named) or at some time of an interval (`from`, `to`). Deleted tenants and earlier lives of the id are among them.',
     callers: ['admin'],
     params: z.strictObject({ id: tenantId }),
-    query: listQuery.extend(period).refine(isOne, notBoth).refine(isForward, notBackwards),
+    query: listQuery
+      .extend({
+        ...period,
+        kind: principalKind.optional().meta({ description: 'Only principals of this kind.' }),
+      })
+      .refine(isOne, notBoth)
+      .refine(isForward, notBackwards),
     responses: answered,
     refusals: ['tenant.unknown'],
   })(async ({ params: { id }, query, url }, services) => {

@@ -4,13 +4,12 @@ import { ActivityPage, type ActRecord } from '../pages/console/activity.tsx';
 import { EventsPage } from '../pages/console/events.tsx';
 import { filterNames, isFiltered, type EventFilter } from '../pages/console/filters.tsx';
 import { withQuery } from '../pages/console/frame.tsx';
-import { sentTime } from '../pages/console/times.ts';
 import type { Turning } from '../pages/console/turning.tsx';
 import { sendPage } from '../pages/page.ts';
 import { RequestRefused, type InputError } from '../problem.ts';
 import { ifThere, namesFor, namesForLog } from './console-look-ups.ts';
 import type { Answered } from './operations.ts';
-import { noticeOf, orAgain, pageRows } from './visits.ts';
+import { noticeOf, orAgain, pageRows, textOf, timeOf } from './visits.ts';
 import type { Pages, Visit } from './web.ts';
 
 type Order = 'asc' | 'desc';
@@ -24,19 +23,13 @@ const notices: ReadonlyMap<string, string> = new Map([
   ['deleted', 'The tenant is deleted, with everything in it. Nothing of it works any more.'],
 ]);
 
-const textOf = (value: unknown): string | undefined => {
-  const text = typeof value === 'string' ? value.trim() : '';
-  return text === '' ? undefined : text;
-};
-
 /** What is looked for, as the address says it. */
 const filterOf = ({ ctx: { query } }: Visit): EventFilter => {
-  const wanted = filterNames.map((name) => [name, textOf(query[name])] as const);
-  return Object.fromEntries(
-    wanted
-      .filter((entry): entry is [(typeof filterNames)[number], string] => entry[1] !== undefined)
-      .map(([name, text]) => [name, name === 'since' || name === 'until' ? sentTime(text) : text]),
-  );
+  const wanted = filterNames.map((name) => {
+    const read = name === 'since' || name === 'until' ? timeOf : textOf;
+    return [name, read(query[name])] as const;
+  });
+  return Object.fromEntries(wanted.filter(([, text]) => text !== undefined));
 };
 
 /** The place beside one: what is asked for from behind it has the one itself. */

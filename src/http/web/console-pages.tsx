@@ -1,5 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Web } from './web.ts';
+import { addAccessPages } from './console-access.tsx';
 import { addEventPage } from './console-event.tsx';
 import { addEventPages } from './console-events.tsx';
 import { addServiceAccountPages } from './console-service-accounts.tsx';
@@ -13,6 +14,7 @@ export const createConsolePages = (web: Web): Router => {
   addTenantPartPages(pages);
   addEventPages(pages);
   addEventPage(pages);
+  addAccessPages(pages);
   addServiceAccountPages(pages);
   return pages.router;
 };

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import type { RefusalCode } from '../../refusals.ts';
 import type { UserSession } from '../../projections/sessions.ts';
+import { sentTime } from '../pages/console/times.ts';
 import type { Notice, SignedInUser } from '../pages/layout.tsx';
 import { sendPage } from '../pages/page.ts';
 import { RequestRefused, statusOfCode, type InputError } from '../problem.ts';
@@ -26,6 +27,18 @@ export const pageQuery = ({ ctx }: Visit, limit = pageRows) => {
 /** Where the next page is, if there is one. */
 export const nextHref = ({ ctx }: Visit, cursor: string | undefined): string | undefined =>
   cursor === undefined ? undefined : `${ctx.path}?cursor=${cursor}`;
+
+/** What the address says under a name: without spaces around it, once, or it says nothing. */
+export const textOf = (value: unknown): string | undefined => {
+  const text = typeof value === 'string' ? value.trim() : '';
+  return text === '' ? undefined : text;
+};
+
+/** A time in the address, as a field for one sends it or as the API takes it, the way the API takes it. */
+export const timeOf = (value: unknown): string | undefined => {
+  const text = textOf(value);
+  return text === undefined ? undefined : sentTime(text);
+};
 
 /** What was done on the page before, by the word in its address: no text from an address is ever shown. */
 export const noticeOf = ({ ctx }: Visit, notices: ReadonlyMap<string, string>): Notice | undefined => {

@@ -1,9 +1,12 @@
 import { expect } from 'chai';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import { AccessChart, spanOf, ticksOf } from '../../../src/http/pages/console/access-chart.tsx';
 import { chainRowsMax, cutChain } from '../../../src/http/pages/console/chain.tsx';
 import { fieldTime, sentTime } from '../../../src/http/pages/console/times.ts';
-import { historyPages, longChain, proof } from '../../support/history-pages.tsx';
+import type { Access } from '../../../src/projections/access.ts';
+import { dayMs } from '../../support/pages.tsx';
+import { accessList, historyPages, longChain, proof } from '../../support/history-pages.tsx';
 
 const htmlOf = (name: string): string => renderToString(historyPages[name] as VNode);
 
@@ -39,6 +42,80 @@ describe('the pages of what was', () => {
       .to.contain('Not sealed yet.')
       .and.to.not.contain('id="checkpoint"');
     expect(htmlOf('console-event')).to.not.contain('Proof');
+  });
+});
+
+const [from, to] = ['2026-03-01T00:00:00.000Z', '2026-03-05T00:00:00.000Z'];
+const span = { fromMs: Date.parse(from), toMs: Date.parse(to) };
+
+const day = (number: number): string => `2026-03-0${number}T00:00:00.000Z`;
+
+/** The bars of a chart, each as where it begins and how wide it is, and the marks at their ends. */
+const drawn = (
+  ...list: readonly Partial<Access>[]
+): { bars: readonly string[]; marks: readonly string[] } => {
+  const whole = list.map((one): Access => ({ ...(accessList.at(-2) as Access), ...one }));
+  const html = renderToString(<AccessChart list={whole} span={span} />).split('class="legend"')[0] ?? '';
+  return {
+    bars: [...html.matchAll(/<rect x="([^"]*)" width="([^"]*)"/g)].map(([, x, width]) => `${x} ${width}`),
+    marks: [...html.matchAll(/<svg x="([^"]*)"[^>]* class="mark-(\w+)"/g)].map(([, x, end]) => `${end} ${x}`),
+  };
+};
+
+describe('the chart of access', () => {
+  const ended = accessList.find((one) => one.ended_by?.kind === 'event')?.ended_by ?? null;
+
+  it('has a bar from the grant to the end, as much of it as lies within, and says how it ends', () => {
+    expect(
+      drawn(
+        { from: day(2), until: day(4), ended_by: ended },
+        { from: day(4), until: null },
+        { from: '2026-02-01T00:00:00.000Z', until: day(3), ended_by: { kind: 'expiry' } },
+        { from: day(3), until: '2026-04-01T00:00:00.000Z', ended_by: { kind: 'expiry' } },
+      ),
+    ).to.deep.equal({
+      bars: ['25% 50%', '75% 25%', '0% 50%', '50% 50%'],
+      marks: ['ended 75%', 'open 100%', 'expiry 50%', 'open 100%'],
+    });
+  });
+
+  it('shows what was too short to be seen, also at its very end', () => {
+    const { bars } = drawn({ from: to, until: to, ended_by: ended }, { from, until: from, ended_by: ended });
+    expect(bars).to.deep.equal(['99.6% 0.4%', '0% 0.4%']);
+  });
+
+  it('has one row for each who could get in, with all that its bars say in words', () => {
+    const html = htmlOf('console-access');
+    const labels = [...html.matchAll(/role="img" aria-label="([^"]*)"/g)].map(([, label = '']) => label);
+    expect(labels).to.have.length(new Set(accessList.map(({ principal }) => principal)).size);
+    expect(labels[1]).to.equal(
+      'Service account Deploys: from 23 Feb 2026, 05:06 UTC, no end; ' +
+        'from 17 Feb 2026, 05:06 UTC, until 23 Feb 2026, 05:06 UTC',
+    );
+    expect(html.match(/<tr>|<tr class="faded">/g)).to.have.length(accessList.length + 1);
+  });
+
+  it('has an axis of whole hours, days or years, of few marks', () => {
+    for (const [lengthMs, stepMs] of [
+      [60_000, 60_000],
+      [3_600_000, 30 * 60_000],
+      [dayMs, 6 * 3_600_000],
+      [4 * dayMs, dayMs],
+      [30 * dayMs, 7 * dayMs],
+      [40 * 365 * dayMs, 8 * 365 * dayMs],
+    ] as const) {
+      const ticks = ticksOf({ fromMs: span.fromMs + 1, toMs: span.fromMs + 1 + lengthMs });
+      expect(ticks.stepMs).to.equal(stepMs);
+      expect(ticks.atMs).to.have.length.within(1, 6);
+      for (const ms of ticks.atMs) expect(ms % stepMs).to.equal(0);
+    }
+  });
+
+  it('shows the time that is asked for, else all from the first grant until now', () => {
+    expect(spanOf([{ from }], {}, span.toMs)).to.deep.equal(span);
+    expect(spanOf([{ from: to }], { from, to }, Number.MAX_SAFE_INTEGER)).to.deep.equal(span);
+    const { fromMs, toMs } = spanOf([{ from }], {}, span.fromMs);
+    expect(toMs).to.be.above(fromMs);
   });
 });
 

@@ -111,6 +111,21 @@ describe('access over HTTP', () => {
       expect(seen, order).to.deep.equal(whole);
     }
   });
+  it('leaves out all kinds but the one that is asked for, from every page', async () => {
+    const path = '/admin/v1/tenants/acme/access?kind=user&limit=1';
+    const first = await client('GET', path);
+    expect(bodyOf<readonly Access[]>(first).map(({ principal }) => principal)).to.deep.equal([
+      'user:acme/alice',
+    ]);
+    const all = await list(client, '/admin/v1/tenants/acme/access');
+    for (const kind of ['user', 'service_account', 'credential', 'api_key'])
+      expect(await list(client, `/admin/v1/tenants/acme/access?kind=${kind}`)).to.deep.equal(
+        all.filter((one) => one.kind === kind),
+      );
+    const wrong = await client('GET', '/admin/v1/tenants/acme/access?kind=king');
+    expect(expectInvalid(wrong)).to.deep.equal(['/kind']);
+  });
+
   it('refuses what is no time, no interval, or no principal', async () => {
     const time = '2026-01-01T00:00:00Z';
     const bad = {

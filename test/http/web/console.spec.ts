@@ -42,9 +42,16 @@ const pagesOf = (tenant: string, account: string) => {
       one,
       '/console/events',
       '/console/events/00000000000000000001',
-      ...['users', 'users/new', 'service-accounts', 'credentials', 'api-keys', 'activity', 'delete'].map(
-        (page) => `${one}/${page}`,
-      ),
+      ...[
+        'users',
+        'users/new',
+        'service-accounts',
+        'credentials',
+        'api-keys',
+        'access',
+        'activity',
+        'delete',
+      ].map((page) => `${one}/${page}`),
       `${one}/users/alice/delete`,
     ],
     sent: [

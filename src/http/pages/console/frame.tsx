@@ -58,6 +58,7 @@ const sections = [
   ['service-accounts', 'Service accounts'],
   ['credentials', 'Credentials'],
   ['api-keys', 'API keys'],
+  ['access', 'Access'],
   ['activity', 'Activity'],
 ] as const;
 
@@ -67,19 +68,28 @@ export type Section = (typeof sections)[number][0];
 const sectionPath = (tenant: string, section: Section): string =>
   section === 'overview' ? tenantPath(tenant) : tenantPath(tenant, section);
 
-const Sections = (props: { readonly tenant: string; readonly current: Section }): JSX.Element => (
+/** What is still known of a tenant that is no more. */
+const kept: readonly Section[] = ['access', 'activity'];
+
+const Sections = (props: {
+  readonly tenant: string;
+  readonly current: Section;
+  readonly gone: boolean;
+}): JSX.Element => (
   <nav class="sections" aria-label={`Tenant ${props.tenant}`}>
     <ul>
-      {sections.map(([section, text]) => (
-        <li>
-          <a
-            href={sectionPath(props.tenant, section)}
-            aria-current={section === props.current ? 'page' : undefined}
-          >
-            {text}
-          </a>
-        </li>
-      ))}
+      {sections
+        .filter(([section]) => !props.gone || kept.includes(section))
+        .map(([section, text]) => (
+          <li>
+            <a
+              href={sectionPath(props.tenant, section)}
+              aria-current={section === props.current ? 'page' : undefined}
+            >
+              {text}
+            </a>
+          </li>
+        ))}
     </ul>
   </nav>
 );
@@ -102,7 +112,7 @@ export const TenantPage = (props: {
         <span aria-hidden="true"> / </span>
         <strong>{props.tenant}</strong>
       </p>
-      {props.gone !== true && <Sections tenant={props.tenant} current={props.section} />}
+      <Sections tenant={props.tenant} current={props.section} gone={props.gone === true} />
     </div>
     {props.children}
   </ConsolePage>

@@ -1,0 +1,212 @@
+import type { JSX } from 'preact';
+import type { Access } from '../../../projections/access.ts';
+import {
+  Actor,
+  DataTable,
+  EmptyState,
+  ErrorSummary,
+  errorOf,
+  Field,
+  Heading,
+  Pager,
+  Select,
+  Time,
+  type Column,
+  type FieldError,
+  type Option,
+} from '../parts.tsx';
+import { AccessChart, kindLabels, spanOf } from './access-chart.tsx';
+import { consolePath, ConsolePage, roleLabels, TenantPage, tenantPath, withQuery } from './frame.tsx';
+import { fieldTime } from './times.ts';
+
+/** What access is looked for by. Times are ISO 8601, or what was sent for one. */
+export type AccessFilter = { readonly kind?: string; readonly from?: string; readonly to?: string };
+
+/** One page of what let somebody in. */
+export type AccessListProps = {
+  /** The latest granted first. */
+  readonly list: readonly Access[];
+  readonly filter: AccessFilter;
+  readonly errors?: readonly FieldError[] | undefined;
+  readonly nextHref?: string | undefined;
+  readonly nowMs: number;
+};
+
+/** Where everything is that a principal ever got into. */
+export const principalPath = (principal: string): string => withQuery(consolePath('access'), { principal });
+
+const kinds: readonly Option[] = [
+  { value: '', label: 'Any' },
+  ...Object.entries(kindLabels).map(([value, label]) => ({ value, label })),
+];
+
+const PeriodForm = (
+  props: Pick<AccessListProps, 'filter' | 'errors'> & {
+    readonly action: string;
+    /** What is asked for besides. */
+    readonly principal?: string;
+  },
+): JSX.Element => {
+  const { filter, errors = [], principal } = props;
+  const time = (name: 'from' | 'to', label: string) => (
+    <Field
+      name={name}
+      label={label}
+      error={errorOf(errors, name)}
+      input={{ type: 'datetime-local', step: 'any', value: fieldTime(filter[name]) }}
+    />
+  );
+  return (
+    <form class="card period" method="get" action={props.action} noValidate>
+      <ErrorSummary errors={errors} />
+      <div class="fields">
+        {principal === undefined ? (
+          <Select
+            name="kind"
+            label="Kind"
+            options={kinds}
+            value={filter.kind ?? ''}
+            error={errorOf(errors, 'kind')}
+          />
+        ) : (
+          <input type="hidden" name="principal" value={principal} />
+        )}
+        {time('from', 'From (UTC)')}
+        {time('to', 'To (UTC)')}
+        <div class="actions">
+          <button type="submit">Show access</button>
+        </div>
+      </div>
+    </form>
+  );
+};
+
+const EventLink = ({ id, text, of }: { readonly id: string; readonly text: string; readonly of: string }) => (
+  <a href={consolePath('events', id)}>
+    {text}
+    <span class="sr"> of {of}</span>
+  </a>
+);
+
+const Ended = ({ ended_by, name }: Access): JSX.Element => {
+  if (ended_by === null) return <span class="none">Not ended</span>;
+  if (ended_by.kind === 'expiry') return <>Expiry</>;
+  return (
+    <>
+      <EventLink id={ended_by.id} text={ended_by.type} of={name} />
+      <span class="scope">
+        by <Actor actor={ended_by.actor} />
+        {ended_by.kind === 'cascade' && ', with what it hung from'}
+      </span>
+    </>
+  );
+};
+
+const columnsAt = (nowMs: number, ofOne: boolean): readonly Column<Access>[] => [
+  ofOne
+    ? { header: 'Tenant', cell: ({ tenant }) => <a href={tenantPath(tenant, 'access')}>{tenant}</a> }
+    : {
+        header: 'Who',
+        cell: ({ name, principal }) => (
+          <>
+            <a href={principalPath(principal)}>{name}</a>
+            <code class="id">{principal}</code>
+          </>
+        ),
+      },
+  {
+    header: 'As',
+    cell: ({ kind, role, write_schemas, generation }) => (
+      <>
+        {kindLabels[kind]}, {roleLabels[role]}
+        {write_schemas !== undefined && <span class="scope">writes to {write_schemas.join(', ')}</span>}
+        {generation !== undefined && <span class="scope">secret {generation}</span>}
+      </>
+    ),
+  },
+  { header: 'From', cell: ({ from }) => <Time at={from} nowMs={nowMs} /> },
+  {
+    header: 'Until',
+    cell: ({ until }) =>
+      until === null ? <span class="none">No end is known</span> : <Time at={until} nowMs={nowMs} />,
+  },
+  {
+    header: 'Granted by',
+    cell: ({ granted_by, name }) => (
+      <>
+        <EventLink id={granted_by.id} text={granted_by.type} of={name} />
+        <span class="scope">
+          by <Actor actor={granted_by.actor} />
+        </span>
+      </>
+    ),
+  },
+  { header: 'Ended by', cell: (access) => <Ended {...access} /> },
+];
+
+const hasEnded = ({ until }: Access, nowMs: number): boolean => until !== null && Date.parse(until) <= nowMs;
+
+const Found = (props: AccessListProps & { readonly ofOne: boolean }): JSX.Element => {
+  const { list, filter, errors = [], nextHref, nowMs } = props;
+  if (errors.length > 0) return <></>;
+  return list.length === 0 ? (
+    <>
+      <EmptyState title={nextHref === undefined ? 'Nobody' : 'Nobody so far'}>
+        <p>
+          {nextHref === undefined
+            ? 'Nobody of this kind could get in at that time.'
+            : 'Nobody among those that were looked at. Look further on the next page.'}
+        </p>
+      </EmptyState>
+      <Pager nextHref={nextHref} />
+    </>
+  ) : (
+    <>
+      <AccessChart list={list} span={spanOf(list, filter, nowMs)} />
+      <DataTable
+        id="access"
+        caption="Access"
+        columns={columnsAt(nowMs, props.ofOne)}
+        rows={list}
+        isFaded={(access) => hasEnded(access, nowMs)}
+      />
+      <Pager nextHref={nextHref} />
+    </>
+  );
+};
+
+/** Who could get into a tenant, its earlier lives included, as what, and from when until when. */
+export const AccessPage = (
+  props: AccessListProps & {
+    readonly tenant: string;
+    /** The tenant is deleted; who could get in is still known. */
+    readonly gone: boolean;
+  },
+): JSX.Element => (
+  <TenantPage tenant={props.tenant} title="Access" section="access" gone={props.gone}>
+    <Heading
+      title="Access"
+      about="Who could get in, as what, from when until when. Without times, everything that ever was. Times are in UTC."
+    />
+    <PeriodForm action={tenantPath(props.tenant, 'access')} filter={props.filter} errors={props.errors} />
+    <Found {...props} ofOne={false} />
+  </TenantPage>
+);
+
+/** Everything that one principal could ever get into. */
+export const PrincipalAccessPage = (props: AccessListProps & { readonly principal: string }): JSX.Element => (
+  <ConsolePage title={`Access of ${props.principal}`} current="tenants">
+    <Heading
+      title={`Access of ${props.principal}`}
+      back={{ href: consolePath(), text: 'Tenants' }}
+      about="Everything that it could get into, from when until when. Times are in UTC."
+    />
+    <PeriodForm
+      action={consolePath('access')}
+      filter={props.filter}
+      errors={props.errors}
+      principal={props.principal}
+    />
+    <Found {...props} ofOne />
+  </ConsolePage>
+);
