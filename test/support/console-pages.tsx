@@ -38,7 +38,8 @@ export const bearer = `sab_${'aB3dE5gH7k'.repeat(5)}`;
 const tenant: TenantRecord = { id: 'acme', created_at: timePlus(-40 * dayMs) };
 const user: UserRecord = { username: 'alice', role: 'writer', created_at: timePlus(-3 * dayMs) };
 
-const account: ServiceAccountRecord = {
+/** A service account that mints for an hour. */
+export const account: ServiceAccountRecord = {
   id: 'sa_019aa5b0c1d27c3e8f4a5b6c7d8e9f00',
   name: 'Deploys',
   tenant_id: 'acme',
@@ -59,7 +60,8 @@ export const credential: CredentialRecord = {
   status: 'active',
 };
 
-const key: ApiKeyRecord = {
+/** A key that works. */
+export const key: ApiKeyRecord = {
   id: 'key_019a1b2c',
   workspace_id: 'acme',
   name: 'Reports',

@@ -10,7 +10,15 @@ import {
   type CheckpointRecord,
   type ProofRecord,
 } from '../../src/http/pages/console/proof.tsx';
-import { act, acts } from './console-pages.tsx';
+import { CredentialsPage } from '../../src/http/pages/console/credentials.tsx';
+import type { Moment } from '../../src/http/pages/console/moment.tsx';
+import { NoPastPage } from '../../src/http/pages/console/no-past.tsx';
+import { ServiceAccountsPage } from '../../src/http/pages/console/service-accounts.tsx';
+import { TenantOverviewPage } from '../../src/http/pages/console/tenant.tsx';
+import { TenantsPage } from '../../src/http/pages/console/tenants.tsx';
+import { UsersPage } from '../../src/http/pages/console/users.tsx';
+import { TenantApiKeysPage } from '../../src/http/pages/console/api-keys.tsx';
+import { account as serviceAccount, act, acts, credential, key } from './console-pages.tsx';
 import { time, timeMs, timePlus } from './examples.ts';
 
 const hourMs = 3_600_000;
@@ -182,6 +190,12 @@ export const accessList: readonly Access[] = [
 
 const accessPage = { tenant: 'acme', gone: false, list: accessList, filter: {}, nowMs } as const;
 
+const now: Moment = { path: '/console/tenants/acme/users', firstMs: timeMs - 90 * dayMs, nowMs };
+const past: Moment = { ...now, asOf: timePlus(-30 * dayMs) };
+const user = { username: 'alice', role: 'writer', created_at: timePlus(-33 * dayMs) } as const;
+const tenant = { id: 'acme', created_at: timePlus(-40 * dayMs) };
+const then = { nowMs: timeMs - 30 * dayMs, moment: past };
+
 /** Every page of the console that shows what was, in each of the states that look different. */
 export const historyPages: Readonly<Record<string, VNode>> = {
   'console-events': <EventsPage acts={ofLog} olderHref="?before=2" nowMs={nowMs} />,
@@ -274,6 +288,38 @@ export const historyPages: Readonly<Record<string, VNode>> = {
   'console-access-of-principal': (
     <PrincipalAccessPage principal="user:acme/alice" list={[alice]} filter={{}} nowMs={nowMs} />
   ),
+  'console-users-now': <UsersPage tenant="acme" users={[user]} nowMs={nowMs} moment={now} />,
+  'console-past-tenants': <TenantsPage tenants={[tenant]} {...then} />,
+  'console-past-tenants-empty': (
+    <TenantsPage tenants={[]} {...then} moment={{ ...past, firstMs: undefined }} />
+  ),
+  'console-past-tenant': <TenantOverviewPage tenant={tenant} acts={acts.slice(-1)} {...then} />,
+  'console-past-users': <UsersPage tenant="acme" users={[user]} {...then} />,
+  'console-past-users-empty': <UsersPage tenant="acme" users={[]} {...then} />,
+  'console-past-accounts': <ServiceAccountsPage accounts={[serviceAccount]} {...then} />,
+  'console-past-accounts-empty': <ServiceAccountsPage tenant="acme" accounts={[]} {...then} />,
+  'console-past-credentials': (
+    <CredentialsPage tenant="acme" accounts={new Map()} credentials={[credential]} {...then} />
+  ),
+  'console-past-credentials-empty': (
+    <CredentialsPage tenant="acme" accounts={new Map()} credentials={[]} {...then} />
+  ),
+  'console-past-keys': <TenantApiKeysPage tenant="acme" keys={[key]} {...then} />,
+  'console-past-keys-empty': <TenantApiKeysPage tenant="acme" keys={[]} {...then} />,
+  'console-past-access': <AccessPage {...accessPage} moment={past} />,
+  'console-past-activity': <ActivityPage tenant="acme" gone={false} acts={acts} filter={filter} {...then} />,
+  'console-past-unavailable': (
+    <NoPastPage why="unavailable" detail="The read models of this service keep no past." moment={past} />
+  ),
+  'console-past-absent': <NoPastPage why="absent" detail="There is no tenant acme." moment={past} />,
+  'console-past-wrong': (
+    <NoPastPage
+      why="wrong"
+      detail="The request is not valid."
+      moment={{ ...past, asOf: timePlus(dayMs) }}
+      errors={[{ pointer: '/as_of', detail: 'Must not lie in the future.' }]}
+    />
+  ),
   'console-activity-filtered': (
     <ActivityPage
       tenant="acme"
@@ -314,7 +360,10 @@ export const hostileHistoryPages = (hostile: string): readonly VNode[] => {
     ended_by: { kind: 'event', ...by(hostile, hostile) },
   };
   const hostileList = { list: [hostileAccess], filter: { kind: hostile, from: hostile }, nowMs };
+  const hostileMoment = { ...past, asOf: hostile };
   return [
+    <TenantsPage tenants={[{ ...tenant, id: hostile }]} nowMs={nowMs} moment={hostileMoment} />,
+    <NoPastPage why="wrong" detail={hostile} moment={hostileMoment} errors={errors} />,
     <AccessPage {...hostileList} tenant={hostile} gone={false} filter={{}} nextHref={hostile} />,
     <AccessPage {...hostileList} tenant={hostile} gone={false} errors={errors} />,
     <PrincipalAccessPage {...hostileList} principal={hostile} filter={{}} />,

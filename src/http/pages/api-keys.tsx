@@ -95,10 +95,10 @@ const actions: Column<ApiKeyRecord> = {
   cell: (record) => <KeyActions record={record} />,
 };
 
-/** One page of a list of API keys, those that no longer work faded; `actions` is the last column. */
+/** One page of a list of API keys, those that no longer work faded; `actions` is the last column, if any. */
 export const ApiKeyTable = (props: {
   readonly keys: readonly ApiKeyRecord[];
-  readonly actions: Column<ApiKeyRecord>;
+  readonly actions?: Column<ApiKeyRecord> | undefined;
   readonly nextHref?: string | undefined;
   readonly nowMs: number;
 }): JSX.Element => (
@@ -106,7 +106,7 @@ export const ApiKeyTable = (props: {
     <DataTable
       id="keys"
       caption="API keys"
-      columns={[...columnsAt(props.nowMs), props.actions]}
+      columns={[...columnsAt(props.nowMs), ...(props.actions === undefined ? [] : [props.actions])]}
       rows={props.keys}
       isFaded={({ status }) => status !== 'active'}
     />

@@ -10,8 +10,8 @@ export type SignedInUser = {
   readonly role: Role;
 };
 
-/** For whom a page is made; the operator has no workspace and no name. */
-export type Who = SignedInUser | { readonly kind: 'operator' };
+/** For whom a page is made; the operator has no workspace and no name, and may look at the past (`asOf`). */
+export type Who = SignedInUser | { readonly kind: 'operator'; readonly asOf?: string | undefined };
 
 /** What the page before this one has done, said once. */
 export type Notice = { readonly kind: 'success' | 'error'; readonly text: string };
@@ -34,6 +34,16 @@ export type NavItem =
 
 type Link = { readonly item: NavItem; readonly href: string; readonly text: string };
 
+const consoleLinks = (asOf: string | undefined): readonly Link[] => {
+  const then = asOf === undefined ? '' : `?as_of=${encodeURIComponent(asOf)}`;
+  return [
+    { item: 'tenants', href: `/console${then}`, text: 'Tenants' },
+    { item: 'service-accounts', href: `/console/service-accounts${then}`, text: 'Service accounts' },
+    { item: 'events', href: '/console/events', text: 'Audit' },
+    { item: 'apidoc', href: '/apidoc', text: 'API reference' },
+  ];
+};
+
 const linksOf = (who: Who): readonly Link[] =>
   who.kind === 'user'
     ? [
@@ -43,12 +53,7 @@ const linksOf = (who: Who): readonly Link[] =>
         { item: 'workflows', href: workspacePath(who.workspace, 'workflows'), text: 'Workflows' },
         { item: 'api-keys', href: workspacePath(who.workspace, 'api-keys'), text: 'API Keys' },
       ]
-    : [
-        { item: 'tenants', href: '/console', text: 'Tenants' },
-        { item: 'service-accounts', href: '/console/service-accounts', text: 'Service accounts' },
-        { item: 'events', href: '/console/events', text: 'Audit' },
-        { item: 'apidoc', href: '/apidoc', text: 'API reference' },
-      ];
+    : consoleLinks(who.asOf);
 
 const homeOf = (who: Who): string => (who.kind === 'user' ? workspacePath(who.workspace) : '/console');
 

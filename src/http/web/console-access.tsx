@@ -1,8 +1,10 @@
 import type { Access } from '../../projections/access.ts';
 import { AccessPage, PrincipalAccessPage, type AccessFilter } from '../pages/console/access.tsx';
 import { withQuery } from '../pages/console/frame.tsx';
+import { isPast } from '../pages/console/moment.tsx';
 import { sendPage } from '../pages/page.ts';
 import { ifThere } from './console-look-ups.ts';
+import type { AtMoment, MomentVisit } from './moments.tsx';
 import { orAgain, pageQuery, textOf, timeOf } from './visits.ts';
 import type { Pages, Visit } from './web.ts';
 
@@ -19,12 +21,18 @@ const filterOf = ({ ctx: { query } }: Visit): AccessFilter => {
 const nextOf = ({ ctx }: Visit, filter: object, cursor: string | undefined): string | undefined =>
   cursor === undefined ? undefined : withQuery(ctx.path, { ...filter, cursor });
 
-const accessPage = async (visit: Visit): Promise<void> => {
-  const { ctx, call, params, nowMs } = visit;
+const accessPage = async (visit: MomentVisit): Promise<void> => {
+  const { ctx, call, params, nowMs, moment } = visit;
   const tenant = params['tenant'] ?? '';
   const filter = filterOf(visit);
   const isThere = await ifThere(call('getTenant', { params: { id: tenant } }));
-  const page = { tenant, gone: isThere === undefined, filter, nowMs };
+  const page = {
+    tenant,
+    gone: isThere === undefined,
+    filter,
+    nowMs,
+    moment: isPast(moment) ? moment : undefined,
+  };
   // Without a time the API would answer who can get in now.
   const everything = { to: new Date(nowMs).toISOString() };
   await orAgain(
@@ -35,7 +43,15 @@ const accessPage = async (visit: Visit): Promise<void> => {
         params: { id: tenant },
         query,
       });
-      sendPage(ctx, 200, <AccessPage {...page} list={body} nextHref={nextOf(visit, filter, cursor)} />);
+      sendPage(
+        ctx,
+        200,
+        <AccessPage
+          {...page}
+          list={body}
+          nextHref={nextOf(visit, { ...filter, as_of: moment.asOf }, cursor)}
+        />,
+      );
     },
     (errors) => <AccessPage {...page} list={[]} errors={errors} />,
   );
@@ -59,7 +75,7 @@ const principalPage = async (visit: Visit): Promise<void> => {
 };
 
 /** Who could get into a tenant, and what somebody could get into. */
-export const addAccessPages = (pages: Pages<Visit>): void => {
-  pages.get('/console/tenants/:tenant/access', accessPage);
+export const addAccessPages = (pages: Pages<Visit>, atMoment: AtMoment): void => {
+  pages.get('/console/tenants/:tenant/access', atMoment(accessPage));
   pages.get('/console/access', principalPage);
 };

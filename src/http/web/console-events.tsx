@@ -5,10 +5,12 @@ import { EventsPage } from '../pages/console/events.tsx';
 import { filterNames, isFiltered, type EventFilter } from '../pages/console/filters.tsx';
 import { withQuery } from '../pages/console/frame.tsx';
 import type { Turning } from '../pages/console/turning.tsx';
+import { isPast, keep, type Moment } from '../pages/console/moment.tsx';
 import { sendPage } from '../pages/page.ts';
 import { RequestRefused, type InputError } from '../problem.ts';
 import { ifThere, namesFor, namesForLog } from './console-look-ups.ts';
 import type { Answered } from './operations.ts';
+import type { AtMoment, MomentVisit } from './moments.tsx';
 import { noticeOf, orAgain, pageRows, textOf, timeOf } from './visits.ts';
 import type { Pages, Visit } from './web.ts';
 
@@ -41,7 +43,7 @@ const beside = (position: Position, by: 1n | -1n): Position =>
  * against the order of reading leads back, so that page is read backwards and turned round.
  */
 const readActs = async (
-  { ctx: { path, query } }: Visit,
+  { ctx: { path, query }, moment }: Visit & { readonly moment?: Moment },
   filter: EventFilter,
   ask: Ask,
 ): Promise<Turning & { readonly acts: readonly Placed[] }> => {
@@ -51,7 +53,7 @@ const readActs = async (
     after !== undefined && before === undefined ? 'asc' : before !== undefined ? 'desc' : shown;
   const from = reading === 'asc' ? after : before;
   const { body, cursor } = await ask(reading, from);
-  const href = (place: object): string => withQuery(path, { ...filter, ...place });
+  const href = (place: object): string => keep(withQuery(path, { ...filter, ...place }), moment);
   // The way back begins at the first of this page, or where that would have stood.
   const [back] = from === undefined ? [] : [body[0]?.position ?? beside(from, reading === 'asc' ? 1n : -1n)];
   const acts = reading === shown ? body : body.toReversed();
@@ -106,15 +108,27 @@ const isGone = async ({ call }: Visit, id: string): Promise<boolean> => {
   return true;
 };
 
-const activityPage = async (visit: Visit): Promise<void> => {
-  const { ctx, params, nowMs } = visit;
+/** The log itself has no past: what had happened at a moment is what happened before the next one. */
+const untilThen = (filter: EventFilter, { asOf }: Moment): EventFilter => {
+  if (asOf === undefined) return filter;
+  const then = new Date(Date.parse(asOf) + 1).toISOString();
+  return filter.until !== undefined && Date.parse(filter.until) < Date.parse(then)
+    ? filter
+    : { ...filter, until: then };
+};
+
+const activityPage = async (visit: MomentVisit): Promise<void> => {
+  const { ctx, params, nowMs, moment } = visit;
   const tenant = params['tenant'] ?? '';
   const { tenant: _other, ...filter } = filterOf(visit);
-  const page = { tenant, gone: await isGone(visit, tenant), filter, nowMs };
+  const shown = isPast(moment) ? { moment } : {};
+  const page = { tenant, gone: await isGone(visit, tenant), filter, nowMs, ...shown };
   await orAgain(
     visit,
     async () => {
-      const ask = isFiltered(filter) ? askLog(visit, { ...filter, tenant }) : askTenant(visit, tenant);
+      const ask = isFiltered(filter)
+        ? askLog(visit.now, untilThen({ ...filter, tenant }, moment))
+        : askTenant(visit, tenant);
       const found = await readActs(visit, filter, ask);
       const names = await namesFor(visit, tenant, found.acts);
       const notice = noticeOf(visit, notices);
@@ -125,7 +139,7 @@ const activityPage = async (visit: Visit): Promise<void> => {
 };
 
 /** The log: of all, of one tenant, by what is looked for. */
-export const addEventPages = (pages: Pages<Visit>): void => {
+export const addEventPages = (pages: Pages<Visit>, atMoment: AtMoment): void => {
   pages.get('/console/events', eventsPage);
-  pages.get('/console/tenants/:tenant/activity', activityPage);
+  pages.get('/console/tenants/:tenant/activity', atMoment(activityPage));
 };

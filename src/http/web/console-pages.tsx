@@ -6,15 +6,17 @@ import { addEventPages } from './console-events.tsx';
 import { addServiceAccountPages } from './console-service-accounts.tsx';
 import { addTenantPages } from './console-tenants.tsx';
 import { addTenantPartPages } from './console-tenant-parts.tsx';
+import { createAtMoment } from './moments.tsx';
 
 /** The pages of the operator: they call the operations of the Admin API as `admin`, and nothing else. */
 export const createConsolePages = (web: Web): Router => {
   const pages = web.operatorPages();
-  addTenantPages(pages);
-  addTenantPartPages(pages);
-  addEventPages(pages);
+  const atMoment = createAtMoment();
+  addTenantPages(pages, atMoment);
+  addTenantPartPages(pages, atMoment);
+  addEventPages(pages, atMoment);
   addEventPage(pages);
-  addAccessPages(pages);
-  addServiceAccountPages(pages);
+  addAccessPages(pages, atMoment);
+  addServiceAccountPages(pages, atMoment);
   return pages.router;
 };

@@ -10,6 +10,7 @@ import { ServiceAccountsPage, type ServiceAccountRecord } from '../pages/console
 import { sendPage } from '../pages/page.ts';
 import type { InputError } from '../problem.ts';
 import { handOver, takeHandedOver } from './cookies.ts';
+import type { AtMoment, MomentVisit } from './moments.tsx';
 import { nextHref, noticeOf, orAgain, pageQuery } from './visits.ts';
 import { goTo, type Pages, type Visit } from './web.ts';
 
@@ -19,24 +20,24 @@ const notices: ReadonlyMap<string, string> = new Map([
 
 type WithBearer = ServiceAccountRecord & { readonly bearer: string };
 
-const accountsPage = async (visit: Visit): Promise<void> => {
-  const { ctx, call, nowMs } = visit;
+const accountsPage = async (visit: MomentVisit): Promise<void> => {
+  const { ctx, call, nowMs, moment } = visit;
   const { body, cursor } = await call<readonly ServiceAccountRecord[]>('listServiceAccounts', {
     query: pageQuery(visit),
   });
-  const page = { accounts: body, nextHref: nextHref(visit, cursor), nowMs };
+  const page = { accounts: body, nextHref: nextHref(visit, cursor), nowMs, moment };
   sendPage(ctx, 200, <ServiceAccountsPage {...page} notice={noticeOf(visit, notices)} />);
 };
 
-const accountsOfTenantPage = async (visit: Visit): Promise<void> => {
-  const { ctx, call, params, nowMs } = visit;
+const accountsOfTenantPage = async (visit: MomentVisit): Promise<void> => {
+  const { ctx, call, params, nowMs, moment } = visit;
   const { body: tenant } = await call<{ readonly id: string }>('getTenant', {
     params: { id: params['tenant'] },
   });
   const { body, cursor } = await call<readonly ServiceAccountRecord[]>('listServiceAccounts', {
     query: { ...pageQuery(visit), tenant_id: tenant.id },
   });
-  const page = { tenant: tenant.id, accounts: body, nextHref: nextHref(visit, cursor), nowMs };
+  const page = { tenant: tenant.id, accounts: body, nextHref: nextHref(visit, cursor), nowMs, moment };
   sendPage(ctx, 200, <ServiceAccountsPage {...page} />);
 };
 
@@ -125,10 +126,10 @@ const deleteAccount = async (visit: Visit): Promise<void> => {
 };
 
 /** The service accounts, of all tenants and of one. */
-export const addServiceAccountPages = (pages: Pages<Visit>): void => {
+export const addServiceAccountPages = (pages: Pages<Visit>, atMoment: AtMoment): void => {
   const all = '/console/service-accounts';
-  pages.get(all, accountsPage);
-  pages.get('/console/tenants/:tenant/service-accounts', accountsOfTenantPage);
+  pages.get(all, atMoment(accountsPage));
+  pages.get('/console/tenants/:tenant/service-accounts', atMoment(accountsOfTenantPage));
   pages.post(all, createAccount);
   pages.get(`${all}/new`, async (visit) => sendPage(visit.ctx, 200, newAccountPage(visit)));
   pages.get(`${all}/:id`, bearerPage);

@@ -17,6 +17,7 @@ import {
 import { sendPage } from '../pages/page.ts';
 import type { InputError } from '../problem.ts';
 import { accountNames } from './console-look-ups.ts';
+import type { AtMoment, MomentVisit } from './moments.tsx';
 import { nextHref, noticeOf, orAgain, pageQuery } from './visits.ts';
 import { goTo, type Pages, type Visit } from './web.ts';
 
@@ -33,14 +34,15 @@ const tenantOf = ({ params }: Visit): string => params['tenant'] ?? '';
 const ofList = (visit: Visit) => ({ params: { id: tenantOf(visit) }, query: pageQuery(visit) });
 
 /** What every page that shows a list of the tenant is given. */
-const listPage = (visit: Visit, cursor: string | undefined): Omit<UsersPageProps, 'users'> => ({
+const listPage = (visit: MomentVisit, cursor: string | undefined): Omit<UsersPageProps, 'users'> => ({
   tenant: tenantOf(visit),
   nextHref: nextHref(visit, cursor),
   nowMs: visit.nowMs,
   notice: noticeOf(visit, notices),
+  moment: visit.moment,
 });
 
-const usersPage = async (visit: Visit): Promise<void> => {
+const usersPage = async (visit: MomentVisit): Promise<void> => {
   const { body, cursor } = await visit.call<readonly UserRecord[]>('listUsers', ofList(visit));
   sendPage(visit.ctx, 200, <UsersPage {...listPage(visit, cursor)} users={body} />);
 };
@@ -77,7 +79,7 @@ const deleteUser = async (visit: Visit): Promise<void> => {
   goTo(visit.ctx, `${tenantPath(tenantOf(visit), 'users')}?done=user-deleted`);
 };
 
-const credentialsPage = async (visit: Visit): Promise<void> => {
+const credentialsPage = async (visit: MomentVisit): Promise<void> => {
   const { body, cursor } = await visit.call<readonly CredentialRecord[]>('listCredentials', ofList(visit));
   const accounts = await accountNames(
     visit,
@@ -103,7 +105,7 @@ const revokeCredential = async (visit: Visit): Promise<void> => {
   goTo(visit.ctx, `${tenantPath(id, 'credentials')}?done=credential-revoked`);
 };
 
-const keysPage = async (visit: Visit): Promise<void> => {
+const keysPage = async (visit: MomentVisit): Promise<void> => {
   const { body, cursor } = await visit.call<readonly ApiKeyRecord[]>('listTenantApiKeys', ofList(visit));
   sendPage(visit.ctx, 200, <TenantApiKeysPage {...listPage(visit, cursor)} keys={body} />);
 };
@@ -121,11 +123,11 @@ const revokeKey = async (visit: Visit): Promise<void> => {
 };
 
 /** The users, credentials and API keys of one tenant. */
-export const addTenantPartPages = (pages: Pages<Visit>): void => {
+export const addTenantPartPages = (pages: Pages<Visit>, atMoment: AtMoment): void => {
   const users = '/console/tenants/:tenant/users';
   const credentials = '/console/tenants/:tenant/credentials';
   const keys = '/console/tenants/:tenant/api-keys';
-  pages.get(users, usersPage);
+  pages.get(users, atMoment(usersPage));
   pages.post(users, createUser);
   pages.get(`${users}/new`, async (visit) => {
     await visit.call('getTenant', { params: { id: tenantOf(visit) } });
@@ -133,10 +135,10 @@ export const addTenantPartPages = (pages: Pages<Visit>): void => {
   });
   pages.get(`${users}/:username/delete`, deleteUserPage);
   pages.post(`${users}/:username/delete`, deleteUser);
-  pages.get(credentials, credentialsPage);
+  pages.get(credentials, atMoment(credentialsPage));
   pages.get(`${credentials}/:username/revoke`, revokeCredentialPage);
   pages.post(`${credentials}/:username/revoke`, revokeCredential);
-  pages.get(keys, keysPage);
+  pages.get(keys, atMoment(keysPage));
   pages.get(`${keys}/:key/revoke`, revokeKeyPage);
   pages.post(`${keys}/:key/revoke`, revokeKey);
 };

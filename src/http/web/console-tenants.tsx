@@ -1,11 +1,13 @@
 import type { JSX } from 'preact';
 import type { ActRecord } from '../pages/console/activity.tsx';
 import { tenantPath } from '../pages/console/frame.tsx';
+import type { Moment } from '../pages/console/moment.tsx';
 import { DeleteTenantPage, TenantOverviewPage } from '../pages/console/tenant.tsx';
 import { TenantsPage, type TenantRecord } from '../pages/console/tenants.tsx';
 import { sendPage } from '../pages/page.ts';
 import { RequestRefused, type InputError } from '../problem.ts';
 import { namesFor } from './console-look-ups.ts';
+import type { AtMoment, MomentVisit } from './moments.tsx';
 import { nextHref, noticeOf, orAgain, pageQuery } from './visits.ts';
 import { goTo, type Pages, type Visit } from './web.ts';
 
@@ -21,10 +23,13 @@ const getTenant = async (visit: Visit): Promise<TenantRecord> => {
   return body;
 };
 
-const tenantsPage = async (visit: Visit, errors: readonly InputError[] = []): Promise<JSX.Element> => {
-  const { call, form, nowMs } = visit;
+const tenantsPage = async (
+  visit: Visit & { readonly moment?: Moment },
+  errors: readonly InputError[] = [],
+): Promise<JSX.Element> => {
+  const { call, form, nowMs, moment } = visit;
   const { body, cursor } = await call<readonly TenantRecord[]>('listTenants', { query: pageQuery(visit) });
-  const page = { tenants: body, nextHref: nextHref(visit, cursor), nowMs };
+  const page = { tenants: body, nextHref: nextHref(visit, cursor), nowMs, moment };
   return <TenantsPage {...page} id={form['id']} errors={errors} />;
 };
 
@@ -40,15 +45,15 @@ const createTenant = (visit: Visit): Promise<void> =>
     { 'tenant.exists': '/id' },
   );
 
-const overviewPage = async (visit: Visit): Promise<void> => {
-  const { ctx, call, nowMs } = visit;
+const overviewPage = async (visit: MomentVisit): Promise<void> => {
+  const { ctx, call, nowMs, moment } = visit;
   const tenant = await getTenant(visit);
   const query = { limit: String(latestActs), order: 'desc' };
   const { body: acts } = await call<readonly ActRecord[]>('listActivity', {
     params: { id: tenant.id },
     query,
   });
-  const page = { tenant, acts, names: await namesFor(visit, tenant.id, acts), nowMs };
+  const page = { tenant, acts, names: await namesFor(visit, tenant.id, acts), nowMs, moment };
   sendPage(ctx, 200, <TenantOverviewPage {...page} notice={noticeOf(visit, notices)} />);
 };
 
@@ -70,11 +75,14 @@ const deleteTenant = async (visit: Visit): Promise<void> => {
 };
 
 /** The tenants, each one's overview, and their beginning and end. */
-export const addTenantPages = (pages: Pages<Visit>): void => {
+export const addTenantPages = (pages: Pages<Visit>, atMoment: AtMoment): void => {
   const one = '/console/tenants/:tenant';
-  pages.get('/console', async (visit) => sendPage(visit.ctx, 200, await tenantsPage(visit)));
+  pages.get(
+    '/console',
+    atMoment(async (visit) => sendPage(visit.ctx, 200, await tenantsPage(visit))),
+  );
   pages.post('/console/tenants', createTenant);
-  pages.get(one, overviewPage);
+  pages.get(one, atMoment(overviewPage));
   pages.get(`${one}/delete`, async (visit) =>
     sendPage(visit.ctx, 200, <DeleteTenantPage tenant={await getTenant(visit)} />),
   );

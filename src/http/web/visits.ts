@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import type { RefusalCode } from '../../refusals.ts';
 import type { UserSession } from '../../projections/sessions.ts';
+import { keep, type Moment } from '../pages/console/moment.tsx';
 import { sentTime } from '../pages/console/times.ts';
 import type { Notice, SignedInUser } from '../pages/layout.tsx';
 import { sendPage } from '../pages/page.ts';
@@ -24,9 +25,11 @@ export const pageQuery = ({ ctx }: Visit, limit = pageRows) => {
   return { limit: String(limit), order: 'desc', ...(typeof cursor === 'string' ? { cursor } : {}) };
 };
 
-/** Where the next page is, if there is one. */
-export const nextHref = ({ ctx }: Visit, cursor: string | undefined): string | undefined =>
-  cursor === undefined ? undefined : `${ctx.path}?cursor=${cursor}`;
+/** Where the next page is, if there is one; as of the same moment. */
+export const nextHref = (
+  { ctx, moment }: Visit & { readonly moment?: Moment },
+  cursor: string | undefined,
+): string | undefined => (cursor === undefined ? undefined : keep(`${ctx.path}?cursor=${cursor}`, moment));
 
 /** What the address says under a name: without spaces around it, once, or it says nothing. */
 export const textOf = (value: unknown): string | undefined => {

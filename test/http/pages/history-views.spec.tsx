@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { AccessChart, spanOf, ticksOf } from '../../../src/http/pages/console/access-chart.tsx';
 import { chainRowsMax, cutChain } from '../../../src/http/pages/console/chain.tsx';
+import { sliderOf } from '../../../src/http/pages/console/moment.tsx';
 import { fieldTime, sentTime } from '../../../src/http/pages/console/times.ts';
 import type { Access } from '../../../src/projections/access.ts';
 import { dayMs } from '../../support/pages.tsx';
@@ -138,5 +139,45 @@ describe('a field for date and time', () => {
       expect(sentTime(text)).to.equal(text);
     }
     expect(fieldTime(undefined)).to.equal(undefined);
+  });
+});
+
+describe('a page as of a moment', () => {
+  const pastPages = Object.keys(historyPages).filter((name) => name.startsWith('console-past-'));
+
+  it('says so with the way back to now, and changes nothing', () => {
+    for (const name of pastPages.filter((one) => !/unavailable|wrong/.test(one))) {
+      const html = htmlOf(name);
+      expect(html, name).to.contain('As of 2 Feb 2026, 05:06:07 UTC').and.to.contain('Back to now');
+      const [, main = ''] = html.split('<main');
+      expect(main, name).to.not.contain('method="post"');
+      expect(main, name).to.not.match(/href="[^"]*\/(new|delete|revoke|rotate)["?]/);
+    }
+  });
+
+  it('leads to the same moment, but for what is no page of it', () => {
+    for (const name of pastPages.filter((one) => !/unavailable|wrong/.test(one))) {
+      const [, main = ''] = htmlOf(name).split('<main');
+      const links = [...main.matchAll(/<a (?:class="[^"]*" )?href="([^"]*)"[^>]*>([^<]*)/g)];
+      const left = links.filter(
+        ([, href = '', text]) => !href.includes('as_of=2026-02-02') && text !== 'Back to now',
+      );
+      for (const [, href = ''] of left) expect(href, name).to.match(/^\/console\/(events|access)|^\/apidoc|^\/problems|^\?before=/);
+    }
+  });
+
+  it('has a slider over the life of the log whose last place is now', () => {
+    const [firstMs, nowMs] = [Date.parse(from), Date.parse(to)];
+    for (const lengthMs of [0, 1, 999, 1_000, 499_000, 501_000, nowMs - firstMs, 4_000 * dayMs]) {
+      const { min, max, step } = sliderOf(nowMs - lengthMs, nowMs);
+      expect(max).to.equal(nowMs / 1000);
+      expect(min)
+        .to.be.at.most((nowMs - lengthMs) / 1000)
+        .and.to.be.below(max);
+      expect((max - min) % step).to.equal(0);
+      expect((max - min) / step).to.be.at.most(501);
+    }
+    expect(htmlOf('console-past-users')).to.match(/<div class="slider" hidden[^>]*>/);
+    expect(htmlOf('console-past-tenants-empty')).to.not.contain('type="range"');
   });
 });

@@ -71,4 +71,16 @@ for (const part of all('[data-when]')) {
   update();
 }
 
+// The slider of time fills the field beside it, and asks when a pointer lets it go.
+for (const slider of all('[data-slider]')) {
+  const { form, max } = slider;
+  slider.closest('[hidden]').hidden = false;
+  slider.addEventListener('input', () => {
+    const at = slider.value === max ? '' : new Date(slider.value * 1000).toJSON().slice(0, 19);
+    form.as_of.value = at;
+    slider.ariaValueText = at || 'Now';
+  });
+  slider.addEventListener('pointerup', () => form.requestSubmit());
+}
+
 document.querySelector('[data-focus]')?.focus();

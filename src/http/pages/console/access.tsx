@@ -17,6 +17,7 @@ import {
 } from '../parts.tsx';
 import { AccessChart, kindLabels, spanOf } from './access-chart.tsx';
 import { consolePath, ConsolePage, roleLabels, TenantPage, tenantPath, withQuery } from './frame.tsx';
+import { KeptMoment, type Moment } from './moment.tsx';
 import { fieldTime } from './times.ts';
 
 /** What access is looked for by. Times are ISO 8601, or what was sent for one. */
@@ -30,6 +31,7 @@ export type AccessListProps = {
   readonly errors?: readonly FieldError[] | undefined;
   readonly nextHref?: string | undefined;
   readonly nowMs: number;
+  readonly moment?: Moment | undefined;
 };
 
 /** Where everything is that a principal ever got into. */
@@ -41,7 +43,7 @@ const kinds: readonly Option[] = [
 ];
 
 const PeriodForm = (
-  props: Pick<AccessListProps, 'filter' | 'errors'> & {
+  props: Pick<AccessListProps, 'filter' | 'errors' | 'moment'> & {
     readonly action: string;
     /** What is asked for besides. */
     readonly principal?: string;
@@ -59,6 +61,7 @@ const PeriodForm = (
   return (
     <form class="card period" method="get" action={props.action} noValidate>
       <ErrorSummary errors={errors} />
+      <KeptMoment moment={props.moment} />
       <div class="fields">
         {principal === undefined ? (
           <Select
@@ -183,12 +186,12 @@ export const AccessPage = (
     readonly gone: boolean;
   },
 ): JSX.Element => (
-  <TenantPage tenant={props.tenant} title="Access" section="access" gone={props.gone}>
+  <TenantPage tenant={props.tenant} title="Access" section="access" gone={props.gone} moment={props.moment}>
     <Heading
       title="Access"
       about="Who could get in, as what, from when until when. Without times, everything that ever was. Times are in UTC."
     />
-    <PeriodForm action={tenantPath(props.tenant, 'access')} filter={props.filter} errors={props.errors} />
+    <PeriodForm {...props} action={tenantPath(props.tenant, 'access')} />
     <Found {...props} ofOne={false} />
   </TenantPage>
 );
@@ -201,12 +204,7 @@ export const PrincipalAccessPage = (props: AccessListProps & { readonly principa
       back={{ href: consolePath(), text: 'Tenants' }}
       about="Everything that it could get into, from when until when. Times are in UTC."
     />
-    <PeriodForm
-      action={consolePath('access')}
-      filter={props.filter}
-      errors={props.errors}
-      principal={props.principal}
-    />
+    <PeriodForm {...props} action={consolePath('access')} />
     <Found {...props} ofOne />
   </ConsolePage>
 );

@@ -3,7 +3,8 @@ import type { Act } from '../../../projections/activity.ts';
 import type { Notice } from '../layout.tsx';
 import { Actor, Code, dayText, EmptyState, Heading, instantText, type FieldError } from '../parts.tsx';
 import { eventsPath, FilterForm, isFiltered, type EventFilter } from './filters.tsx';
-import { consolePath, TenantPage, tenantPath } from './frame.tsx';
+import { consolePath, TenantPage, tenantPath, withQuery } from './frame.tsx';
+import { keep, type Moment } from './moment.tsx';
 import { namesIn, Sentence, type Names } from './sentences.tsx';
 import { Turn, type Turning } from './turning.tsx';
 
@@ -143,6 +144,7 @@ export type FoundProps = TimelineProps &
   Turning & {
     readonly filter?: EventFilter | undefined;
     readonly errors?: readonly FieldError[] | undefined;
+    readonly moment?: Moment | undefined;
   };
 
 /** In place of acts where there are none: of so long a log one page looks only through a part. */
@@ -158,7 +160,7 @@ const NoActs = (props: FoundProps & { readonly action: string }): JSX.Element =>
           : 'No event has all of this.'}
       </p>
       <p>
-        <a href={props.action}>Clear the filter</a>
+        <a href={keep(props.action, props.moment)}>Clear the filter</a>
       </p>
     </EmptyState>
   );
@@ -171,7 +173,13 @@ export const FoundActs = (
   const { filter = {}, errors = [] } = props;
   return (
     <>
-      <FilterForm action={props.action} filter={filter} ofTenant={props.ofTenant === true} errors={errors} />
+      <FilterForm
+        action={props.action}
+        filter={filter}
+        ofTenant={props.ofTenant === true}
+        errors={errors}
+        moment={props.moment}
+      />
       {props.acts.length > 0 && (
         <Timeline
           acts={props.acts}
@@ -195,6 +203,18 @@ export type ActivityPageProps = FoundProps & {
   readonly notice?: Notice | undefined;
 };
 
+/** The way to what a tenant was just before it was deleted, where these acts say when that was. */
+const AsItWas = ({ tenant, acts }: ActivityPageProps): JSX.Element | null => {
+  const end = acts.find(({ type }) => type === 'TenantDeleted');
+  if (end === undefined) return null;
+  const before = new Date(Date.parse(end.time) - 1).toISOString();
+  return (
+    <a class="button quiet" href={withQuery(tenantPath(tenant), { as_of: before })}>
+      See it as it was
+    </a>
+  );
+};
+
 /** Everything that was done in a tenant and in earlier ones of the same id, with who, when, from where and why. */
 export const ActivityPage = (props: ActivityPageProps): JSX.Element => (
   <TenantPage
@@ -203,6 +223,7 @@ export const ActivityPage = (props: ActivityPageProps): JSX.Element => (
     section="activity"
     gone={props.gone}
     notice={props.notice}
+    moment={props.moment}
   >
     <Heading
       title="Activity"
@@ -211,7 +232,9 @@ export const ActivityPage = (props: ActivityPageProps): JSX.Element => (
           ? 'This tenant is deleted. What was done in it stays on record.'
           : 'Every change, with who made it, from where and why. Times are in UTC.'
       }
-    />
+    >
+      {props.gone && <AsItWas {...props} />}
+    </Heading>
     <FoundActs {...props} action={tenantPath(props.tenant, 'activity')} ofTenant />
   </TenantPage>
 );

@@ -3,6 +3,7 @@ import { ApiKeyFacts, ApiKeyTable, type ApiKeyRecord } from '../api-keys.tsx';
 import type { Notice } from '../layout.tsx';
 import { Confirm, EmptyState, ErrorSummary, Heading, type Column, type FieldError } from '../parts.tsx';
 import { TenantPage, tenantPath } from './frame.tsx';
+import { isPast, type Moment } from './moment.tsx';
 
 /** One page of the list. */
 export type TenantApiKeysPageProps = {
@@ -11,6 +12,7 @@ export type TenantApiKeysPageProps = {
   readonly nextHref?: string | undefined;
   readonly nowMs: number;
   readonly notice?: Notice | undefined;
+  readonly moment?: Moment | undefined;
 };
 
 const revokePath = (tenant: string, id: string): string => tenantPath(tenant, 'api-keys', id, 'revoke');
@@ -28,27 +30,42 @@ const actions: Column<ApiKeyRecord> = {
     ) : null,
 };
 
+const NoKeys = ({ tenant, moment }: TenantApiKeysPageProps): JSX.Element =>
+  isPast(moment) ? (
+    <EmptyState title="There were no API keys" />
+  ) : (
+    <EmptyState title="No API keys yet">
+      <p>A user of this tenant makes them, after signing in to the workspace.</p>
+      <p>
+        <a class="button" href={tenantPath(tenant, 'users')}>
+          See users
+        </a>
+      </p>
+    </EmptyState>
+  );
+
 /** The API keys that the users of a tenant made; the operator can end them, and make none. */
-export const TenantApiKeysPage = (props: TenantApiKeysPageProps): JSX.Element => (
-  <TenantPage tenant={props.tenant} title="API keys" section="api-keys" notice={props.notice}>
-    <Heading
-      title="API keys"
-      about="Programs use them to call the API of the workspace. Its users make them; here they can be revoked."
-    />
-    {props.keys.length === 0 ? (
-      <EmptyState title="No API keys yet">
-        <p>A user of this tenant makes them, after signing in to the workspace.</p>
-        <p>
-          <a class="button" href={tenantPath(props.tenant, 'users')}>
-            See users
-          </a>
-        </p>
-      </EmptyState>
-    ) : (
-      <ApiKeyTable keys={props.keys} actions={actions} nextHref={props.nextHref} nowMs={props.nowMs} />
-    )}
-  </TenantPage>
-);
+export const TenantApiKeysPage = (props: TenantApiKeysPageProps): JSX.Element => {
+  const { tenant, keys, nextHref, nowMs, moment } = props;
+  return (
+    <TenantPage tenant={tenant} title="API keys" section="api-keys" notice={props.notice} moment={moment}>
+      <Heading
+        title="API keys"
+        about="Programs use them to call the API of the workspace. Its users make them; here they can be revoked."
+      />
+      {keys.length === 0 ? (
+        <NoKeys {...props} />
+      ) : (
+        <ApiKeyTable
+          keys={keys}
+          actions={isPast(moment) ? undefined : actions}
+          nextHref={nextHref}
+          nowMs={nowMs}
+        />
+      )}
+    </TenantPage>
+  );
+};
 
 /** What is asked before the operator revokes a key. */
 export type RevokeTenantApiKeyPageProps = {

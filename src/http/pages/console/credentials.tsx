@@ -15,6 +15,7 @@ import {
   type StatusName,
 } from '../parts.tsx';
 import { roleLabels, TenantPage, tenantPath } from './frame.tsx';
+import { isPast, type Moment } from './moment.tsx';
 
 /** A minted credential without its password. */
 export type CredentialRecord = {
@@ -39,6 +40,7 @@ export type CredentialsPageProps = {
   readonly nextHref?: string | undefined;
   readonly nowMs: number;
   readonly notice?: Notice | undefined;
+  readonly moment?: Moment | undefined;
 };
 
 const revokePath = (tenant: string, username: string): string =>
@@ -55,7 +57,24 @@ const Scope = ({ record }: { readonly record: CredentialRecord }): JSX.Element =
   </>
 );
 
-const columnsOf = ({ accounts, nowMs }: CredentialsPageProps): readonly Column<CredentialRecord>[] => [
+const actions: Column<CredentialRecord> = {
+  header: 'Actions',
+  hideHeader: true,
+  cell: (record) =>
+    record.status === 'active' ? (
+      <span class="row-actions">
+        <a class="danger" href={revokePath(record.tenant, record.username)}>
+          Revoke<span class="sr"> {record.username}</span>
+        </a>
+      </span>
+    ) : null,
+};
+
+const columnsOf = ({
+  accounts,
+  nowMs,
+  moment,
+}: CredentialsPageProps): readonly Column<CredentialRecord>[] => [
   {
     header: 'Subject',
     cell: ({ subject, username }) => (
@@ -73,39 +92,41 @@ const columnsOf = ({ accounts, nowMs }: CredentialsPageProps): readonly Column<C
     header: 'Minted by',
     cell: ({ service_account_id: id }) => <span class="actor">{accounts.get(id) ?? id}</span>,
   },
-  {
-    header: 'Actions',
-    hideHeader: true,
-    cell: (record) =>
-      record.status === 'active' ? (
-        <span class="row-actions">
-          <a class="danger" href={revokePath(record.tenant, record.username)}>
-            Revoke<span class="sr"> {record.username}</span>
-          </a>
-        </span>
-      ) : null,
-  },
+  ...(isPast(moment) ? [] : [actions]),
 ];
+
+const NoCredentials = ({ tenant, moment }: CredentialsPageProps): JSX.Element =>
+  isPast(moment) ? (
+    <EmptyState title="There were no credentials" />
+  ) : (
+    <EmptyState title="No credentials yet">
+      <p>
+        A service account of this tenant mints them. Its page shows, once, the bearer to do it with and a
+        command to try.
+      </p>
+      <p>
+        <a class="button" href={tenantPath(tenant, 'service-accounts')}>
+          See service accounts
+        </a>
+      </p>
+    </EmptyState>
+  );
 
 /** What the service accounts of a tenant minted, those that no longer work faded. */
 export const CredentialsPage = (props: CredentialsPageProps): JSX.Element => (
-  <TenantPage tenant={props.tenant} title="Credentials" section="credentials" notice={props.notice}>
+  <TenantPage
+    tenant={props.tenant}
+    title="Credentials"
+    section="credentials"
+    notice={props.notice}
+    moment={props.moment}
+  >
     <Heading
       title="Credentials"
       about="Short-lived usernames and passwords that service accounts mint for whoever connects."
     />
     {props.credentials.length === 0 ? (
-      <EmptyState title="No credentials yet">
-        <p>
-          A service account of this tenant mints them. Its page shows, once, the bearer to do it with and a
-          command to try.
-        </p>
-        <p>
-          <a class="button" href={tenantPath(props.tenant, 'service-accounts')}>
-            See service accounts
-          </a>
-        </p>
-      </EmptyState>
+      <NoCredentials {...props} />
     ) : (
       <>
         <DataTable

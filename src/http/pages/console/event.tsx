@@ -3,7 +3,7 @@ import { Actor, Code, DataTable, Heading, Time } from '../parts.tsx';
 import { namedActor, type ActRecord } from './activity.tsx';
 import { ChainSection, type ChainRecord } from './chain.tsx';
 import { eventsPath } from './filters.tsx';
-import { consolePath, ConsolePage, tenantPath } from './frame.tsx';
+import { consolePath, ConsolePage, tenantPath, withQuery } from './frame.tsx';
 import { ProofSection, type ProofRecord } from './proof.tsx';
 import { namesIn, Sentence, type Names } from './sentences.tsx';
 
@@ -82,7 +82,8 @@ const Origin = ({ event }: { readonly event: EventRecord }): JSX.Element => (
       <>
         <dt>Tenant</dt>
         <dd>
-          <a href={tenantPath(event.tenant_id, 'activity')}>{event.tenant_id}</a>
+          <a href={tenantPath(event.tenant_id, 'activity')}>{event.tenant_id}</a>,{' '}
+          <a href={withQuery(tenantPath(event.tenant_id), { as_of: event.time })}>as it was then</a>
         </dd>
       </>
     )}

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { ErrorSummary, errorOf, Field, Select, type FieldError, type Option } from '../parts.tsx';
 import { consolePath, withQuery } from './frame.tsx';
+import { keep, KeptMoment, type Moment } from './moment.tsx';
 import { logSentences } from './sentences.tsx';
 import { fieldTime } from './times.ts';
 
@@ -54,10 +55,12 @@ export type FilterFormProps = {
   /** The page is of one tenant, which is not asked for. */
   readonly ofTenant?: boolean;
   readonly errors?: readonly FieldError[] | undefined;
+  readonly moment?: Moment | undefined;
 };
 
 /** Asks for the same page with another filter; folded while nothing is looked for. */
-export const FilterForm = ({ action, filter, ofTenant, errors = [] }: FilterFormProps): JSX.Element => {
+export const FilterForm = (props: FilterFormProps): JSX.Element => {
+  const { action, filter, ofTenant, errors = [], moment } = props;
   const text = (name: keyof EventFilter, label: string) => (
     <Field
       name={name}
@@ -85,6 +88,7 @@ export const FilterForm = ({ action, filter, ofTenant, errors = [] }: FilterForm
       <summary>Filter</summary>
       <form method="get" action={action} noValidate>
         <ErrorSummary errors={errors} />
+        <KeptMoment moment={moment} />
         <div class="fields">
           {ofTenant !== true && text('tenant', 'Tenant')}
           <Select
@@ -104,7 +108,7 @@ export const FilterForm = ({ action, filter, ofTenant, errors = [] }: FilterForm
         <div class="actions">
           <button type="submit">Show events</button>
           {isFiltered(filter) && (
-            <a class="button quiet" href={action}>
+            <a class="button quiet" href={keep(action, moment)}>
               Clear
             </a>
           )}

@@ -1,8 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { Role } from '../../schemas.ts';
 import { Layout, type NavItem, type Notice } from '../layout.tsx';
-
-const operator = { kind: 'operator' } as const;
+import { keep, MomentBar, type Moment } from './moment.tsx';
 
 /** Where something is in the operator console; each part of the path is escaped. */
 export const consolePath = (...parts: readonly string[]): string =>
@@ -45,9 +44,17 @@ export const ConsolePage = (props: {
   readonly title: string;
   readonly current: NavItem;
   readonly notice?: Notice | undefined;
+  /** As of when the page is; absent where it can't be asked for as of another moment. */
+  readonly moment?: Moment | undefined;
   readonly children?: ComponentChildren;
 }): JSX.Element => (
-  <Layout title={props.title} who={operator} current={props.current} notice={props.notice}>
+  <Layout
+    title={props.title}
+    who={{ kind: 'operator', asOf: props.moment?.asOf }}
+    current={props.current}
+    notice={props.notice}
+  >
+    {props.moment && <MomentBar moment={props.moment} />}
     {props.children}
   </Layout>
 );
@@ -75,6 +82,7 @@ const Sections = (props: {
   readonly tenant: string;
   readonly current: Section;
   readonly gone: boolean;
+  readonly moment: Moment | undefined;
 }): JSX.Element => (
   <nav class="sections" aria-label={`Tenant ${props.tenant}`}>
     <ul>
@@ -83,7 +91,7 @@ const Sections = (props: {
         .map(([section, text]) => (
           <li>
             <a
-              href={sectionPath(props.tenant, section)}
+              href={keep(sectionPath(props.tenant, section), props.moment)}
               aria-current={section === props.current ? 'page' : undefined}
             >
               {text}
@@ -103,16 +111,28 @@ export const TenantPage = (props: {
   readonly notice?: Notice | undefined;
   /** The tenant is no more, so that its past alone can be seen. */
   readonly gone?: boolean | undefined;
+  /** As of when the page is; absent where it can't be asked for as of another moment. */
+  readonly moment?: Moment | undefined;
   readonly children?: ComponentChildren;
 }): JSX.Element => (
-  <ConsolePage title={`${props.title} · ${props.tenant}`} current="tenants" notice={props.notice}>
+  <ConsolePage
+    title={`${props.title} · ${props.tenant}`}
+    current="tenants"
+    notice={props.notice}
+    moment={props.moment}
+  >
     <div class="of-tenant">
       <p>
-        <a href={consolePath()}>Tenants</a>
+        <a href={keep(consolePath(), props.moment)}>Tenants</a>
         <span aria-hidden="true"> / </span>
         <strong>{props.tenant}</strong>
       </p>
-      <Sections tenant={props.tenant} current={props.section} gone={props.gone === true} />
+      <Sections
+        tenant={props.tenant}
+        current={props.section}
+        gone={props.gone === true}
+        moment={props.moment}
+      />
     </div>
     {props.children}
   </ConsolePage>

@@ -3,6 +3,7 @@ import type { ServiceAccount } from '../../../projections/service-accounts.ts';
 import type { Notice } from '../layout.tsx';
 import { DataTable, EmptyState, Heading, Pager, Time, type Column } from '../parts.tsx';
 import { consolePath, ConsolePage, durationText, roleLabels, TenantPage, tenantPath } from './frame.tsx';
+import { isPast, keep, type Moment } from './moment.tsx';
 
 /** A service account as the API answers it, without its bearers. */
 export type ServiceAccountRecord = Omit<ServiceAccount, 'incarnation'>;
@@ -26,12 +27,26 @@ const actions: Column<ServiceAccountRecord> = {
   ),
 };
 
-const ofWhich: Column<ServiceAccountRecord> = {
+const ofWhich = (moment: Moment | undefined): Column<ServiceAccountRecord> => ({
   header: 'Tenant',
-  cell: ({ tenant_id }) => <a href={tenantPath(tenant_id)}>{tenant_id}</a>,
+  cell: ({ tenant_id }) => <a href={keep(tenantPath(tenant_id), moment)}>{tenant_id}</a>,
+});
+
+/** One page of the list: of one tenant, or of all where none is given. */
+export type ServiceAccountsPageProps = {
+  readonly tenant?: string | undefined;
+  readonly accounts: readonly ServiceAccountRecord[];
+  readonly nextHref?: string | undefined;
+  readonly nowMs: number;
+  readonly notice?: Notice | undefined;
+  readonly moment?: Moment | undefined;
 };
 
-const columnsAt = (nowMs: number, ofOne: boolean): readonly Column<ServiceAccountRecord>[] => [
+const columnsOf = ({
+  tenant,
+  nowMs,
+  moment,
+}: ServiceAccountsPageProps): readonly Column<ServiceAccountRecord>[] => [
   {
     header: 'Name',
     cell: ({ name, id }) => (
@@ -41,28 +56,29 @@ const columnsAt = (nowMs: number, ofOne: boolean): readonly Column<ServiceAccoun
       </>
     ),
   },
-  ...(ofOne ? [] : [ofWhich]),
+  ...(tenant === undefined ? [ofWhich(moment)] : []),
   { header: 'Highest role', cell: ({ max_role }) => roleLabels[max_role] },
   { header: 'Longest credential', cell: ({ max_ttl_secs }) => durationText(max_ttl_secs) },
   { header: 'Created', cell: ({ created_at }) => <Time at={created_at} nowMs={nowMs} brief /> },
-  actions,
+  ...(isPast(moment) ? [] : [actions]),
 ];
-
-/** One page of the list: of one tenant, or of all where none is given. */
-export type ServiceAccountsPageProps = {
-  readonly tenant?: string | undefined;
-  readonly accounts: readonly ServiceAccountRecord[];
-  readonly nextHref?: string | undefined;
-  readonly nowMs: number;
-  readonly notice?: Notice | undefined;
-};
 
 const newPath = (tenant: string | undefined): string =>
   consolePath('service-accounts', 'new') +
   (tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`);
 
+const NoAccounts = (props: { readonly isPast: boolean; readonly create: JSX.Element }): JSX.Element =>
+  props.isPast ? (
+    <EmptyState title="There were no service accounts" />
+  ) : (
+    <EmptyState title="No service accounts yet">
+      <p>Create one, and put its bearer where the program that mints credentials finds it.</p>
+      <p>{props.create}</p>
+    </EmptyState>
+  );
+
 const List = (props: ServiceAccountsPageProps): JSX.Element => {
-  const { tenant, accounts, nextHref, nowMs } = props;
+  const { tenant, accounts, nextHref, moment } = props;
   const create = (
     <a class="button" href={newPath(tenant)}>
       Create service account
@@ -76,21 +92,13 @@ const List = (props: ServiceAccountsPageProps): JSX.Element => {
         title="Service accounts"
         about="Programs that mint short-lived credentials for one tenant. Each signs in with a bearer that is shown once."
       >
-        {!isEmpty && create}
+        {!isEmpty && !isPast(moment) && create}
       </Heading>
       {isEmpty ? (
-        <EmptyState title="No service accounts yet">
-          <p>Create one, and put its bearer where the program that mints credentials finds it.</p>
-          <p>{create}</p>
-        </EmptyState>
+        <NoAccounts isPast={isPast(moment)} create={create} />
       ) : (
         <>
-          <DataTable
-            id="accounts"
-            caption="Service accounts"
-            columns={columnsAt(nowMs, tenant !== undefined)}
-            rows={accounts}
-          />
+          <DataTable id="accounts" caption="Service accounts" columns={columnsOf(props)} rows={accounts} />
           <Pager nextHref={nextHref} />
         </>
       )}
@@ -101,7 +109,12 @@ const List = (props: ServiceAccountsPageProps): JSX.Element => {
 /** The machine identities that there are. */
 export const ServiceAccountsPage = (props: ServiceAccountsPageProps): JSX.Element =>
   props.tenant === undefined ? (
-    <ConsolePage title="Service accounts" current="service-accounts" notice={props.notice}>
+    <ConsolePage
+      title="Service accounts"
+      current="service-accounts"
+      notice={props.notice}
+      moment={props.moment}
+    >
       <List {...props} />
     </ConsolePage>
   ) : (
@@ -110,6 +123,7 @@ export const ServiceAccountsPage = (props: ServiceAccountsPageProps): JSX.Elemen
       title="Service accounts"
       section="service-accounts"
       notice={props.notice}
+      moment={props.moment}
     >
       <List {...props} />
     </TenantPage>

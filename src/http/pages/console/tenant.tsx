@@ -3,6 +3,7 @@ import type { Notice } from '../layout.tsx';
 import { Confirm, ErrorSummary, errorOf, Field, Heading, Time, type FieldError } from '../parts.tsx';
 import { Timeline, type ActRecord } from './activity.tsx';
 import { consolePath, TenantPage, tenantPath } from './frame.tsx';
+import { isPast, keep, type Moment } from './moment.tsx';
 import type { TenantRecord } from './tenants.tsx';
 
 /** One tenant, with the latest of what was done in it. */
@@ -14,6 +15,7 @@ export type TenantPageProps = {
   readonly names?: ReadonlyMap<string, string> | undefined;
   readonly nowMs: number;
   readonly notice?: Notice | undefined;
+  readonly moment?: Moment | undefined;
 };
 
 const Steps = ({ id }: { readonly id: string }): JSX.Element => (
@@ -38,36 +40,43 @@ const Steps = ({ id }: { readonly id: string }): JSX.Element => (
   </div>
 );
 
-/** What a tenant is, what it can be given, what was done last, and the way to its end. */
-export const TenantOverviewPage = ({ tenant, acts, names, nowMs, notice }: TenantPageProps): JSX.Element => (
-  <TenantPage tenant={tenant.id} title="Overview" section="overview" notice={notice}>
-    <Heading
-      title={tenant.id}
-      about={
-        <>
-          Created <Time at={tenant.created_at} nowMs={nowMs} />
-        </>
-      }
-    />
-    <Steps id={tenant.id} />
-    <section aria-labelledby="latest-title">
-      <h2 id="latest-title">Latest activity</h2>
-      <Timeline acts={acts} names={names} nowMs={nowMs} />
-      <a class="more" href={tenantPath(tenant.id, 'activity')}>
-        All activity
-      </a>
-    </section>
-    <section class="card end" aria-labelledby="end-title">
-      <div>
-        <h2 id="end-title">Delete this tenant</h2>
-        <p>Ends it and everything in it at once.</p>
-      </div>
-      <a class="button danger" href={tenantPath(tenant.id, 'delete')}>
-        Delete tenant
-      </a>
-    </section>
-  </TenantPage>
+const End = ({ id }: { readonly id: string }): JSX.Element => (
+  <section class="card end" aria-labelledby="end-title">
+    <div>
+      <h2 id="end-title">Delete this tenant</h2>
+      <p>Ends it and everything in it at once.</p>
+    </div>
+    <a class="button danger" href={tenantPath(id, 'delete')}>
+      Delete tenant
+    </a>
+  </section>
 );
+
+/** What a tenant is, what it can be given, what was done last, and the way to its end. */
+export const TenantOverviewPage = (props: TenantPageProps): JSX.Element => {
+  const { tenant, acts, names, nowMs, notice, moment } = props;
+  return (
+    <TenantPage tenant={tenant.id} title="Overview" section="overview" notice={notice} moment={moment}>
+      <Heading
+        title={tenant.id}
+        about={
+          <>
+            Created <Time at={tenant.created_at} nowMs={nowMs} />
+          </>
+        }
+      />
+      {!isPast(moment) && <Steps id={tenant.id} />}
+      <section aria-labelledby="latest-title">
+        <h2 id="latest-title">Latest activity</h2>
+        <Timeline acts={acts} names={names} nowMs={nowMs} />
+        <a class="more" href={keep(tenantPath(tenant.id, 'activity'), moment)}>
+          All activity
+        </a>
+      </section>
+      {!isPast(moment) && <End id={tenant.id} />}
+    </TenantPage>
+  );
+};
 
 /** What is asked before a tenant is deleted. */
 export type DeleteTenantPageProps = {

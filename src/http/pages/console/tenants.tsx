@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import type { Notice } from '../layout.tsx';
 import { DataTable, EmptyState, errorOf, Field, Heading, Pager, Time, type FieldError } from '../parts.tsx';
 import { consolePath, ConsolePage, tenantPath } from './frame.tsx';
+import { isPast, keep, type Moment } from './moment.tsx';
 
 const idCharsMax = 63;
 
@@ -17,6 +18,7 @@ export type TenantsPageProps = {
   readonly id?: string | undefined;
   readonly errors?: readonly FieldError[] | undefined;
   readonly notice?: Notice | undefined;
+  readonly moment?: Moment | undefined;
 };
 
 const CreateTenant = ({ id, errors }: Pick<TenantsPageProps, 'id' | 'errors'>): JSX.Element => (
@@ -39,25 +41,27 @@ const CreateTenant = ({ id, errors }: Pick<TenantsPageProps, 'id' | 'errors'>): 
   </form>
 );
 
-const TenantTable = ({ tenants, nowMs }: Pick<TenantsPageProps, 'tenants' | 'nowMs'>): JSX.Element => (
+const TenantTable = ({ tenants, nowMs, moment }: TenantsPageProps): JSX.Element => (
   <DataTable
     id="tenants"
     caption="Tenants"
     rows={tenants}
     columns={[
-      { header: 'ID', cell: ({ id }) => <a href={tenantPath(id)}>{id}</a> },
+      { header: 'ID', cell: ({ id }) => <a href={keep(tenantPath(id), moment)}>{id}</a> },
       { header: 'Created', cell: ({ created_at }) => <Time at={created_at} nowMs={nowMs} /> },
       {
         header: 'Actions',
         hideHeader: true,
         cell: ({ id }) => (
           <span class="row-actions">
-            <a href={tenantPath(id, 'activity')}>
+            <a href={keep(tenantPath(id, 'activity'), moment)}>
               Activity<span class="sr"> of {id}</span>
             </a>
-            <a class="danger" href={tenantPath(id, 'delete')}>
-              Delete<span class="sr"> {id}</span>
-            </a>
+            {!isPast(moment) && (
+              <a class="danger" href={tenantPath(id, 'delete')}>
+                Delete<span class="sr"> {id}</span>
+              </a>
+            )}
           </span>
         ),
       },
@@ -65,24 +69,33 @@ const TenantTable = ({ tenants, nowMs }: Pick<TenantsPageProps, 'tenants' | 'now
   />
 );
 
+const NoTenants = (props: TenantsPageProps): JSX.Element =>
+  isPast(props.moment) ? (
+    <EmptyState title="There were no tenants" />
+  ) : (
+    <EmptyState title="No tenants yet">
+      <p>Create the first one, and then its users or service accounts.</p>
+      <CreateTenant id={props.id} errors={props.errors} />
+    </EmptyState>
+  );
+
 /** Where the operator starts. The form posts `id` to `/console/tenants`. */
 export const TenantsPage = (props: TenantsPageProps): JSX.Element => (
-  <ConsolePage title="Tenants" current="tenants" notice={props.notice}>
+  <ConsolePage title="Tenants" current="tenants" notice={props.notice} moment={props.moment}>
     <Heading
       title="Tenants"
       about="A tenant is a database that clients connect to, and the workspace of its users."
     />
     {props.tenants.length === 0 ? (
-      <EmptyState title="No tenants yet">
-        <p>Create the first one, and then its users or service accounts.</p>
-        <CreateTenant id={props.id} errors={props.errors} />
-      </EmptyState>
+      <NoTenants {...props} />
     ) : (
       <>
-        <section class="card" aria-label="Create a tenant">
-          <CreateTenant id={props.id} errors={props.errors} />
-        </section>
-        <TenantTable tenants={props.tenants} nowMs={props.nowMs} />
+        {!isPast(props.moment) && (
+          <section class="card" aria-label="Create a tenant">
+            <CreateTenant id={props.id} errors={props.errors} />
+          </section>
+        )}
+        <TenantTable {...props} />
         <Pager nextHref={props.nextHref} />
       </>
     )}

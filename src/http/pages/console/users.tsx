@@ -12,10 +12,12 @@ import {
   Pager,
   RadioGroup,
   Time,
+  type Column,
   type FieldError,
   type Option,
 } from '../parts.tsx';
 import { roleLabels, TenantPage, tenantPath } from './frame.tsx';
+import { isPast, type Moment } from './moment.tsx';
 
 const usernameCharsMax = 63;
 
@@ -29,9 +31,22 @@ export type UsersPageProps = {
   readonly nextHref?: string | undefined;
   readonly nowMs: number;
   readonly notice?: Notice | undefined;
+  readonly moment?: Moment | undefined;
 };
 
-const UserTable = ({ tenant, users, nowMs }: UsersPageProps): JSX.Element => (
+const actionsIn = (tenant: string): Column<UserRecord> => ({
+  header: 'Actions',
+  hideHeader: true,
+  cell: ({ username }) => (
+    <span class="row-actions">
+      <a class="danger" href={tenantPath(tenant, 'users', username, 'delete')}>
+        Delete<span class="sr"> {username}</span>
+      </a>
+    </span>
+  ),
+});
+
+const UserTable = ({ tenant, users, nowMs, moment }: UsersPageProps): JSX.Element => (
   <DataTable
     id="users"
     caption="Users"
@@ -40,38 +55,36 @@ const UserTable = ({ tenant, users, nowMs }: UsersPageProps): JSX.Element => (
       { header: 'Username', cell: ({ username }) => username },
       { header: 'Role', cell: ({ role }) => roleLabels[role] },
       { header: 'Created', cell: ({ created_at }) => <Time at={created_at} nowMs={nowMs} /> },
-      {
-        header: 'Actions',
-        hideHeader: true,
-        cell: ({ username }) => (
-          <span class="row-actions">
-            <a class="danger" href={tenantPath(tenant, 'users', username, 'delete')}>
-              Delete<span class="sr"> {username}</span>
-            </a>
-          </span>
-        ),
-      },
+      ...(isPast(moment) ? [] : [actionsIn(tenant)]),
     ]}
   />
 );
 
+const NoUsers = (props: { readonly isPast: boolean; readonly create: JSX.Element }): JSX.Element =>
+  props.isPast ? (
+    <EmptyState title="There were no users" />
+  ) : (
+    <EmptyState title="No users yet">
+      <p>Create one, and give them the name of the workspace, their username and their password.</p>
+      <p>{props.create}</p>
+    </EmptyState>
+  );
+
 /** Who can sign in to a tenant. */
 export const UsersPage = (props: UsersPageProps): JSX.Element => {
+  const { tenant, users, moment } = props;
   const create = (
-    <a class="button" href={tenantPath(props.tenant, 'users', 'new')}>
+    <a class="button" href={tenantPath(tenant, 'users', 'new')}>
       Create user
     </a>
   );
   return (
-    <TenantPage tenant={props.tenant} title="Users" section="users" notice={props.notice}>
+    <TenantPage tenant={tenant} title="Users" section="users" notice={props.notice} moment={moment}>
       <Heading title="Users" about="They sign in to the workspace with a password.">
-        {props.users.length > 0 && create}
+        {users.length > 0 && !isPast(moment) && create}
       </Heading>
-      {props.users.length === 0 ? (
-        <EmptyState title="No users yet">
-          <p>Create one, and give them the name of the workspace, their username and their password.</p>
-          <p>{create}</p>
-        </EmptyState>
+      {users.length === 0 ? (
+        <NoUsers isPast={isPast(moment)} create={create} />
       ) : (
         <>
           <UserTable {...props} />

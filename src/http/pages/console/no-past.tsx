@@ -1,0 +1,71 @@
+import type { JSX } from 'preact';
+import { EmptyState, ErrorSummary, type FieldError } from '../parts.tsx';
+import { ConsolePage } from './frame.tsx';
+import { MomentForm, type Moment } from './moment.tsx';
+
+/** Why a page can't be shown as of a moment. */
+export type NoPast =
+  /** The read models keep no past. */
+  | 'unavailable'
+  /** What the page is about was not there then. */
+  | 'absent'
+  /** No moment was named, or one that is yet to come. */
+  | 'wrong';
+
+const titles: Readonly<Record<NoPast, string>> = {
+  unavailable: 'The past is not kept here',
+  absent: 'It was not there then',
+  wrong: 'This is no moment of the past',
+};
+
+const ToNow = ({ moment }: { readonly moment: Moment }): JSX.Element => (
+  <p>
+    <a class="button" href={moment.path}>
+      Back to now
+    </a>
+  </p>
+);
+
+type NoPastProps = {
+  readonly why: NoPast;
+  readonly detail: string;
+  readonly moment: Moment;
+  readonly errors?: readonly FieldError[];
+};
+
+const Why = ({ why, detail, moment, errors = [] }: NoPastProps): JSX.Element => {
+  switch (why) {
+    case 'unavailable':
+      return (
+        <EmptyState title={detail}>
+          <p>
+            They lie in an engine that keeps none. The audit log and the access of a tenant tell of the past
+            all the same.
+          </p>
+          <ToNow moment={moment} />
+        </EmptyState>
+      );
+    case 'absent':
+      return <EmptyState title={detail} />;
+    case 'wrong':
+      return (
+        <div class="card moment">
+          <ErrorSummary errors={errors} />
+          <MomentForm {...moment} errors={errors} />
+          <ToNow moment={moment} />
+        </div>
+      );
+  }
+};
+
+/** In place of a page that can't be shown as of a moment: why, with the ways to another one and to now. */
+export const NoPastPage = (props: NoPastProps): JSX.Element => (
+  <ConsolePage
+    title={titles[props.why]}
+    current="tenants"
+    moment={props.why === 'absent' ? props.moment : undefined}
+  >
+    <h1>{titles[props.why]}</h1>
+    <Why {...props} />
+  </ConsolePage>
+);
