@@ -104,6 +104,7 @@ const checkpoint: CheckpointRecord = {
   time: timePlus(-60_000),
   note: `keyledger.example.com\n64\n${hashOf('r')}\n\n— keyledger.example.com ${'aB3dE5gH7k'.repeat(9)}=\n`,
   event_id: '019a0000-0000-7000-8000-000000000064',
+  position: '00000000000000000064',
 };
 
 /** A proof of an event that a checkpoint covers. */

@@ -3,8 +3,8 @@ import { EventPage, type EventRecord } from '../pages/console/event.tsx';
 import { CheckpointsPage, type CheckpointRecord, type ProofRecord } from '../pages/console/proof.tsx';
 import { sendPage } from '../pages/page.ts';
 import { RequestRefused } from '../problem.ts';
-import { namesForLog } from './console-look-ups.ts';
-import { nextHref, pageQuery } from './visits.ts';
+import { ifThere, namesForLog } from './console-look-ups.ts';
+import { nextHref, pageQuery, textOf } from './visits.ts';
 import type { Pages, Visit } from './web.ts';
 
 /** Whether the Admin API has `getEventProof` and `listCheckpoints`. */
@@ -24,13 +24,21 @@ const proofOf = async ({ call }: Visit, id: string): Promise<ProofRecord | 'unse
 const flat = (events: readonly ChainEventRecord[]): readonly ChainEventRecord[] =>
   events.flatMap((event) => [event, ...flat(event.effects)]);
 
+/** The event that the address names; where the position in it has another one, the id is looked for. */
+const findEvent = async ({ ctx, call, params }: Visit): Promise<EventRecord> => {
+  const id = params['id'] ?? '';
+  const at = textOf(ctx.query['at']);
+  const there =
+    at === undefined ? undefined : await ifThere(call<EventRecord>('getEvent', { params: { id: at } }));
+  return there?.id === id ? there : (await call<EventRecord>('getEvent', { params: { id } })).body;
+};
+
 const eventPage = async (visit: Visit): Promise<void> => {
   const { ctx, call, nowMs } = visit;
-  const params = { id: visit.params['id'] ?? '' };
-  const { body: event } = await call<EventRecord>('getEvent', { params });
+  const event = await findEvent(visit);
   const [{ body: chain }, proof] = await Promise.all([
-    call<ChainRecord>('getEventChain', { params }),
-    hasProofs ? proofOf(visit, params.id) : undefined,
+    call<ChainRecord>('getEventChain', { params: { id: event.position } }),
+    hasProofs ? proofOf(visit, event.position) : undefined,
   ]);
   const shown = flat(cutChain(chain.events, chainRowsMax).events);
   const names = await namesForLog(visit, [event, ...shown]);

@@ -16,6 +16,7 @@ import {
   type Option,
 } from '../parts.tsx';
 import { AccessChart, kindLabels, spanOf } from './access-chart.tsx';
+import { eventPath } from './filters.tsx';
 import { consolePath, ConsolePage, roleLabels, TenantPage, tenantPath, withQuery } from './frame.tsx';
 import { KeptMoment, type Moment } from './moment.tsx';
 import { fieldTime } from './times.ts';
@@ -84,10 +85,13 @@ const PeriodForm = (
   );
 };
 
-const EventLink = ({ id, text, of }: { readonly id: string; readonly text: string; readonly of: string }) => (
-  <a href={consolePath('events', id)}>
-    {text}
-    <span class="sr"> of {of}</span>
+const EventLink = (props: {
+  readonly event: { readonly id: string; readonly position: string; readonly type: string };
+  readonly of: string;
+}): JSX.Element => (
+  <a href={eventPath(props.event)}>
+    {props.event.type}
+    <span class="sr"> of {props.of}</span>
   </a>
 );
 
@@ -96,7 +100,7 @@ const Ended = ({ ended_by, name }: Access): JSX.Element => {
   if (ended_by.kind === 'expiry') return <>Expiry</>;
   return (
     <>
-      <EventLink id={ended_by.id} text={ended_by.type} of={name} />
+      <EventLink event={ended_by} of={name} />
       <span class="scope">
         by <Actor actor={ended_by.actor} />
         {ended_by.kind === 'cascade' && ', with what it hung from'}
@@ -137,7 +141,7 @@ const columnsAt = (nowMs: number, ofOne: boolean): readonly Column<Access>[] => 
     header: 'Granted by',
     cell: ({ granted_by, name }) => (
       <>
-        <EventLink id={granted_by.id} text={granted_by.type} of={name} />
+        <EventLink event={granted_by} of={name} />
         <span class="scope">
           by <Actor actor={granted_by.actor} />
         </span>

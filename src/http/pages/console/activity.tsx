@@ -2,16 +2,19 @@ import type { JSX } from 'preact';
 import type { Act } from '../../../projections/activity.ts';
 import type { Notice } from '../layout.tsx';
 import { Actor, Code, dayText, EmptyState, Heading, instantText, type FieldError } from '../parts.tsx';
-import { eventsPath, FilterForm, isFiltered, type EventFilter } from './filters.tsx';
-import { consolePath, TenantPage, tenantPath, withQuery } from './frame.tsx';
+import { eventPath, eventsPath, FilterForm, isFiltered, type EventFilter } from './filters.tsx';
+import { TenantPage, tenantPath, withQuery } from './frame.tsx';
 import { keep, type Moment } from './moment.tsx';
 import { namesIn, Sentence, type Names } from './sentences.tsx';
 import { Turn, type Turning } from './turning.tsx';
 
 const dayMs = 86_400_000;
 
-/** One event, as the API shows it; its place in the log is not shown. The log itself says of which tenant it is. */
-export type ActRecord = Omit<Act, 'position'> & { readonly tenant_id?: string | null };
+/** One event, as the API shows it; its place in the log finds it. The log itself says of which tenant it is. */
+export type ActRecord = Omit<Act, 'position'> & {
+  readonly position?: string;
+  readonly tenant_id?: string | null;
+};
 
 const dayOf = (at: string): string => at.slice(0, 'yyyy-mm-dd'.length);
 
@@ -68,7 +71,7 @@ const By = ({ act, names, showTenant }: ItemProps): JSX.Element => (
         <code>{act.correlation_id}</code>
       </a>
     </span>
-    <a href={consolePath('events', act.id)}>
+    <a href={eventPath(act)}>
       Event<span class="sr"> {act.id}</span>
     </a>
   </p>

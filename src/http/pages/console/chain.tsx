@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
 import { instantText } from '../parts.tsx';
-import { eventsPath } from './filters.tsx';
-import { consolePath } from './frame.tsx';
+import { eventPath, eventsPath } from './filters.tsx';
 import { Sentence, type ActData, type Names } from './sentences.tsx';
 
 /** Events of a request that one page shows. */
@@ -10,6 +9,7 @@ export const chainRowsMax = 50;
 /** An event with those that it led to. */
 export type ChainEventRecord = {
   readonly id: string;
+  readonly position?: string;
   readonly type: string;
   readonly time: string;
   readonly actor: string;
@@ -49,10 +49,7 @@ const Branch = (props: Shown & { readonly events: readonly ChainEventRecord[] })
   <ol class="chain">
     {props.events.map((event) => (
       <li>
-        <a
-          href={consolePath('events', event.id)}
-          aria-current={event.id === props.current ? 'true' : undefined}
-        >
+        <a href={eventPath(event)} aria-current={event.id === props.current ? 'true' : undefined}>
           <Sentence of={event} names={props.names} />
         </a>
         <time dateTime={event.time} title={instantText(event.time)}>

@@ -29,6 +29,13 @@ export const isFiltered = ({ order: _order, ...wanted }: EventFilter): boolean =
 /** Where the events are that have all of this. */
 export const eventsPath = (filter: EventFilter): string => withQuery(consolePath('events'), filter);
 
+/**
+ * Where one event is: by its id, which says the same in every copy of the log, with its position, by which it is always
+ * found.
+ */
+export const eventPath = (event: { readonly id: string; readonly position?: string | undefined }): string =>
+  withQuery(consolePath('events', event.id), { at: event.position });
+
 const types: readonly Option[] = [
   { value: '', label: 'Any' },
   ...Object.keys(logSentences)

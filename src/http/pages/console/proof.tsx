@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { Code, DataTable, EmptyState, Heading, Pager, Time } from '../parts.tsx';
+import { eventPath } from './filters.tsx';
 import { consolePath, ConsolePage } from './frame.tsx';
 
 /** One signed statement of how the log was, as the API lists it. Hashes are SHA-256 as base64. */
@@ -13,7 +14,13 @@ export type CheckpointRecord = {
   readonly note: string;
   /** The event that states it in the log. */
   readonly event_id: string;
+  /** Where that stands. */
+  readonly position: string;
 };
+
+const StatedBy = ({ number, event_id: id, position }: CheckpointRecord): JSX.Element => (
+  <a href={eventPath({ id, position })}>{number}</a>
+);
 
 /** What proves that an event stands in the log, as the API answers it. */
 export type ProofRecord = {
@@ -45,8 +52,8 @@ const Sealed = ({ proof }: { readonly proof: ProofRecord }): JSX.Element => (
     <dl class="facts">
       <dt>Checkpoint</dt>
       <dd>
-        <a href={consolePath('events', proof.checkpoint.event_id)}>{proof.checkpoint.number}</a>, of{' '}
-        {proof.checkpoint.tree_size} events, <Time at={proof.checkpoint.time} />
+        <StatedBy {...proof.checkpoint} />, of {proof.checkpoint.tree_size} events,{' '}
+        <Time at={proof.checkpoint.time} />
       </dd>
       <dt>Place in it</dt>
       <dd>{proof.index}, from 0</dd>
@@ -104,7 +111,7 @@ export const CheckpointsPage = ({ checkpoints, nextHref, nowMs }: CheckpointsPag
         columns={[
           {
             header: 'Number',
-            cell: ({ number, event_id }) => <a href={consolePath('events', event_id)}>{number}</a>,
+            cell: (checkpoint) => <StatedBy {...checkpoint} />,
           },
           { header: 'Events', cell: ({ tree_size }) => tree_size },
           { header: 'Time', cell: ({ time }) => <Time at={time} nowMs={nowMs} /> },
