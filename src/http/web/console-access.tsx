@@ -3,7 +3,7 @@ import { AccessPage, PrincipalAccessPage, type AccessFilter } from '../pages/con
 import { withQuery } from '../pages/console/frame.tsx';
 import { isPast } from '../pages/console/moment.tsx';
 import { sendPage } from '../pages/page.ts';
-import { ifThere } from './console-look-ups.ts';
+import { accountNames, ifThere } from './console-look-ups.ts';
 import type { AtMoment, MomentVisit } from './moments.tsx';
 import { orAgain, pageQuery, textOf, timeOf } from './visits.ts';
 import type { Pages, Visit } from './web.ts';
@@ -20,6 +20,19 @@ const filterOf = ({ ctx: { query } }: Visit): AccessFilter => {
 
 const nextOf = ({ ctx }: Visit, filter: object, cursor: string | undefined): string | undefined =>
   cursor === undefined ? undefined : withQuery(ctx.path, { ...filter, cursor });
+
+/** What the service accounts are called that granted something, or ended it. */
+const namesIn = (visit: Visit, list: readonly Access[]): Promise<ReadonlyMap<string, string>> => {
+  const actors = list.flatMap(({ granted_by, ended_by }) => [
+    granted_by.actor,
+    ...(ended_by === null || ended_by.kind === 'expiry' ? [] : [ended_by.actor]),
+  ]);
+  const kind = 'service_account:';
+  return accountNames(
+    visit,
+    actors.filter((actor) => actor.startsWith(kind)).map((actor) => actor.slice(kind.length)),
+  );
+};
 
 const accessPage = async (visit: MomentVisit): Promise<void> => {
   const { ctx, call, params, nowMs, moment } = visit;
@@ -43,15 +56,9 @@ const accessPage = async (visit: MomentVisit): Promise<void> => {
         params: { id: tenant },
         query,
       });
-      sendPage(
-        ctx,
-        200,
-        <AccessPage
-          {...page}
-          list={body}
-          nextHref={nextOf(visit, { ...filter, as_of: moment.asOf }, cursor)}
-        />,
-      );
+      const nextHref = nextOf(visit, { ...filter, as_of: moment.asOf }, cursor);
+      const found = { list: body, names: await namesIn(visit, body), nextHref };
+      sendPage(ctx, 200, <AccessPage {...page} {...found} />);
     },
     (errors) => <AccessPage {...page} list={[]} errors={errors} />,
   );
@@ -68,7 +75,8 @@ const principalPage = async (visit: Visit): Promise<void> => {
       const query = { principal, ...filter, ...pageQuery(visit) };
       const { body, cursor } = await call<readonly Access[]>('listPrincipalAccess', { query });
       const nextHref = nextOf(visit, { principal, ...filter }, cursor);
-      sendPage(ctx, 200, <PrincipalAccessPage {...page} list={body} nextHref={nextHref} />);
+      const found = { list: body, names: await namesIn(visit, body), nextHref };
+      sendPage(ctx, 200, <PrincipalAccessPage {...page} {...found} />);
     },
     (errors) => <PrincipalAccessPage {...page} list={[]} errors={errors} />,
   );

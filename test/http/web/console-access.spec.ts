@@ -38,6 +38,7 @@ describe('access in the console', () => {
       const { body } = await client('GET', `/admin/v1/events?type=${type}&tenant=acme`);
       expect(page.text).to.contain(`<a href="/console/events/${body[0].id}?at=${body[0].position}">${type}<`);
     }
+    expect(page.text).to.contain('by <span class="actor">Service account tester</span>');
     expect(page.text).to.contain('href="/console/access?principal=user%3Aacme%2Falice"');
     expect(page.text.match(/<rect [^>]*class="bar-/g)).to.have.length(3);
   });

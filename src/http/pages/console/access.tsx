@@ -16,9 +16,11 @@ import {
   type Option,
 } from '../parts.tsx';
 import { AccessChart, kindLabels, spanOf } from './access-chart.tsx';
+import { namedActor } from './activity.tsx';
 import { eventPath } from './filters.tsx';
 import { consolePath, ConsolePage, roleLabels, TenantPage, tenantPath, withQuery } from './frame.tsx';
 import { KeptMoment, type Moment } from './moment.tsx';
+import type { Names } from './sentences.tsx';
 import { fieldTime } from './times.ts';
 
 /** What access is looked for by. Times are ISO 8601, or what was sent for one. */
@@ -31,6 +33,8 @@ export type AccessListProps = {
   readonly filter: AccessFilter;
   readonly errors?: readonly FieldError[] | undefined;
   readonly nextHref?: string | undefined;
+  /** What service accounts are called that the list names by their ids. */
+  readonly names?: Names | undefined;
   readonly nowMs: number;
   readonly moment?: Moment | undefined;
 };
@@ -85,6 +89,11 @@ const PeriodForm = (
   );
 };
 
+type FoundProps = AccessListProps & {
+  /** They are of one principal, of whom each says in which tenant. */
+  readonly ofOne: boolean;
+};
+
 const EventLink = (props: {
   readonly event: { readonly id: string; readonly position: string; readonly type: string };
   readonly of: string;
@@ -95,21 +104,22 @@ const EventLink = (props: {
   </a>
 );
 
-const Ended = ({ ended_by, name }: Access): JSX.Element => {
+const Ended = (props: Pick<Access, 'ended_by' | 'name'> & { readonly names: Names }): JSX.Element => {
+  const { ended_by, name, names } = props;
   if (ended_by === null) return <span class="none">Not ended</span>;
   if (ended_by.kind === 'expiry') return <>Expiry</>;
   return (
     <>
       <EventLink event={ended_by} of={name} />
       <span class="scope">
-        by <Actor actor={ended_by.actor} />
+        by <Actor actor={namedActor(ended_by.actor, names)} />
         {ended_by.kind === 'cascade' && ', with what it hung from'}
       </span>
     </>
   );
 };
 
-const columnsAt = (nowMs: number, ofOne: boolean): readonly Column<Access>[] => [
+const columnsOf = ({ nowMs, ofOne, names = new Map() }: FoundProps): readonly Column<Access>[] => [
   ofOne
     ? { header: 'Tenant', cell: ({ tenant }) => <a href={tenantPath(tenant, 'access')}>{tenant}</a> }
     : {
@@ -143,17 +153,20 @@ const columnsAt = (nowMs: number, ofOne: boolean): readonly Column<Access>[] => 
       <>
         <EventLink event={granted_by} of={name} />
         <span class="scope">
-          by <Actor actor={granted_by.actor} />
+          by <Actor actor={namedActor(granted_by.actor, names)} />
         </span>
       </>
     ),
   },
-  { header: 'Ended by', cell: (access) => <Ended {...access} /> },
+  {
+    header: 'Ended by',
+    cell: ({ ended_by, name }) => <Ended ended_by={ended_by} name={name} names={names} />,
+  },
 ];
 
 const hasEnded = ({ until }: Access, nowMs: number): boolean => until !== null && Date.parse(until) <= nowMs;
 
-const Found = (props: AccessListProps & { readonly ofOne: boolean }): JSX.Element => {
+const Found = (props: FoundProps): JSX.Element => {
   const { list, filter, errors = [], nextHref, nowMs } = props;
   if (errors.length > 0) return <></>;
   return list.length === 0 ? (
@@ -173,7 +186,7 @@ const Found = (props: AccessListProps & { readonly ofOne: boolean }): JSX.Elemen
       <DataTable
         id="access"
         caption="Access"
-        columns={columnsAt(nowMs, props.ofOne)}
+        columns={columnsOf(props)}
         rows={list}
         isFaded={(access) => hasEnded(access, nowMs)}
       />
