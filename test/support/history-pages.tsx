@@ -64,6 +64,8 @@ const event: EventRecord = {
   user_agent: 'curl/8.5.0',
   causation_id: null,
   token: 'fp_4b7d1a90c2e3',
+  hash: hashOf('h'),
+  previous: hashOf('p'),
 };
 
 const chainEvent = (
@@ -223,15 +225,8 @@ export const historyPages: Readonly<Record<string, VNode>> = {
       nowMs={nowMs}
     />
   ),
-  'console-event': <EventPage event={event} chain={chain} nowMs={nowMs} />,
-  'console-event-sealed': (
-    <EventPage
-      event={{ ...event, hash: hashOf('h'), previous_hash: hashOf('p') }}
-      chain={longChain}
-      proof={proof}
-      nowMs={nowMs}
-    />
-  ),
+  'console-event': <EventPage event={event} chain={chain} proof={proof} nowMs={nowMs} />,
+  'console-event-sealed': <EventPage event={event} chain={longChain} proof={proof} nowMs={nowMs} />,
   'console-event-unsealed': (
     <EventPage
       event={{
@@ -242,6 +237,7 @@ export const historyPages: Readonly<Record<string, VNode>> = {
         token: null,
         reason: null,
         hash: null,
+        previous: null,
       }}
       chain={{ ...chain, events: chain.events.slice(0, 1).map((one) => ({ ...one, effects: [] })) }}
       proof="unsealed"
@@ -380,7 +376,7 @@ export const hostileHistoryPages = (hostile: string): readonly VNode[] => {
         tenant_id: hostile,
         data: { [hostile]: { [hostile]: hostile }, list: [hostile] },
         hash: hostile,
-        previous_hash: hostile,
+        previous: hostile,
       }}
       chain={{ ...chain, correlation_id: hostile, events: [chainEvent(hostile, hostile)] }}
       proof={{ ...proof, leaf_hash: hostile, hashes: [hostile], checkpoint: hostileCheckpoint }}

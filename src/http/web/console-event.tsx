@@ -7,16 +7,12 @@ import { ifThere, namesForLog } from './console-look-ups.ts';
 import { nextHref, pageQuery, textOf } from './visits.ts';
 import type { Pages, Visit } from './web.ts';
 
-/** Whether the Admin API has `getEventProof` and `listCheckpoints`. */
-const hasProofs = false as boolean;
-
 /** The proof of an event; one that no checkpoint covers has none yet. */
 const proofOf = async ({ call }: Visit, id: string): Promise<ProofRecord | 'unsealed'> => {
   try {
     return (await call<ProofRecord>('getEventProof', { params: { id } })).body;
   } catch (error) {
-    const code: string | undefined = error instanceof RequestRefused ? error.code : undefined;
-    if (code === 'event.unsealed') return 'unsealed';
+    if (error instanceof RequestRefused && error.code === 'event.unsealed') return 'unsealed';
     throw error;
   }
 };
@@ -38,7 +34,7 @@ const eventPage = async (visit: Visit): Promise<void> => {
   const event = await findEvent(visit);
   const [{ body: chain }, proof] = await Promise.all([
     call<ChainRecord>('getEventChain', { params: { id: event.position } }),
-    hasProofs ? proofOf(visit, event.position) : undefined,
+    proofOf(visit, event.position),
   ]);
   const shown = flat(cutChain(chain.events, chainRowsMax).events);
   const names = await namesForLog(visit, [event, ...shown]);
@@ -57,5 +53,5 @@ const checkpointsPage = async (visit: Visit): Promise<void> => {
 /** One event with its causes, effects and proof, and the checkpoints that proofs rest on. */
 export const addEventPage = (pages: Pages<Visit>): void => {
   pages.get('/console/events/:id', eventPage);
-  if (hasProofs) pages.get('/console/checkpoints', checkpointsPage);
+  pages.get('/console/checkpoints', checkpointsPage);
 };

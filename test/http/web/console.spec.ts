@@ -41,6 +41,7 @@ const pagesOf = (tenant: string, account: string) => {
       `${accounts}/${account}/delete`,
       one,
       '/console/events',
+      '/console/checkpoints',
       '/console/events/00000000000000000001',
       ...[
         'users',

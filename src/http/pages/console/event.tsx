@@ -23,17 +23,18 @@ export type EventRecord = ActRecord & {
   readonly user_agent: string | null;
   readonly causation_id: string | null;
   readonly token: string | null;
-  /** There where the log is a chain of hashes; `null` on what was written before it was one. */
-  readonly hash?: string | null;
-  readonly previous_hash?: string | null;
+  /** SHA-256, base64; `null` on what was written before events had one. */
+  readonly hash: string | null;
+  /** The hash of the event before it in its stream. */
+  readonly previous: string | null;
 };
 
-/** One event, what its request did, and where the log can prove it the proof. */
+/** One event, what its request did, and the proof that the log has it. */
 export type EventPageProps = {
   readonly event: EventRecord;
   readonly chain: ChainRecord;
-  /** Absent where no proofs are given; `unsealed` while no checkpoint covers the event. */
-  readonly proof?: ProofRecord | 'unsealed' | undefined;
+  /** `unsealed` while no checkpoint covers the event. */
+  readonly proof: ProofRecord | 'unsealed';
   readonly names?: Names | undefined;
   readonly nowMs: number;
 };
@@ -107,14 +108,10 @@ const Place = ({ event }: { readonly event: EventRecord }): JSX.Element => (
     <dd>
       <code>{event.id}</code>
     </dd>
-    {event.hash !== undefined && (
-      <>
-        <dt>Hash</dt>
-        <dd>{event.hash === null ? <None /> : <code>{event.hash}</code>}</dd>
-        <dt>Previous hash</dt>
-        <dd>{typeof event.previous_hash === 'string' ? <code>{event.previous_hash}</code> : <None />}</dd>
-      </>
-    )}
+    <dt>Hash</dt>
+    <dd>{event.hash === null ? <None /> : <code>{event.hash}</code>}</dd>
+    <dt>Previous hash</dt>
+    <dd>{event.previous === null ? <None /> : <code>{event.previous}</code>}</dd>
   </>
 );
 
@@ -187,7 +184,7 @@ export const EventPage = (props: EventPageProps): JSX.Element => {
       </div>
       <Changed event={event} />
       <ChainSection chain={chain} current={event.id} names={names} />
-      {props.proof !== undefined && <ProofSection proof={props.proof} />}
+      <ProofSection proof={props.proof} />
     </ConsolePage>
   );
 };

@@ -9,7 +9,11 @@ export const EventsPage = (props: FoundProps): JSX.Element => (
     <Heading
       title="Audit log"
       about="Every event of the log, with who did it, from where and why. Times are in UTC."
-    />
+    >
+      <a class="button quiet" href={consolePath('checkpoints')}>
+        Checkpoints
+      </a>
+    </Heading>
     <FoundActs {...props} action={consolePath('events')} showTenant />
   </ConsolePage>
 );

@@ -37,8 +37,7 @@ export type ProofRecord = {
 const Unsealed = (): JSX.Element => (
   <div class="card">
     <p>
-      <strong>Not sealed yet.</strong> No checkpoint covers this event so far; the next one will. Look again
-      in a while.
+      <strong>Not sealed yet.</strong> No checkpoint covers this event so far. Look again after the next one.
     </p>
   </div>
 );
