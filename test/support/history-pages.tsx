@@ -305,9 +305,6 @@ export const historyPages: Readonly<Record<string, VNode>> = {
   'console-past-keys-empty': <TenantApiKeysPage tenant="acme" keys={[]} {...then} />,
   'console-past-access': <AccessPage {...accessPage} moment={past} />,
   'console-past-activity': <ActivityPage tenant="acme" gone={false} acts={acts} filter={filter} {...then} />,
-  'console-past-unavailable': (
-    <NoPastPage why="unavailable" detail="The read models of this service keep no past." moment={past} />
-  ),
   'console-past-absent': <NoPastPage why="absent" detail="There is no tenant acme." moment={past} />,
   'console-past-wrong': (
     <NoPastPage

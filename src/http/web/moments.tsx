@@ -17,7 +17,6 @@ export type MomentVisit = Visit & {
 export type AtMoment = (handle: (visit: MomentVisit) => Promise<void>) => (visit: Visit) => Promise<void>;
 
 const whyNot = ({ code, errors = [] }: RequestRefused): NoPast | undefined => {
-  if (code === 'history.unavailable') return 'unavailable';
   if (errors.some(({ pointer }) => pointer === '/as_of')) return 'wrong';
   return statusOfCode(code) === 404 ? 'absent' : undefined;
 };

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { arrangeAccount, mint } from '../../support/client.ts';
-import { keepsPast } from '../../support/engines.ts';
 import { serving } from '../../support/serving.ts';
 import {
   arrangePerson,
@@ -153,19 +152,4 @@ const keptPast = (): void => {
   });
 };
 
-const noPast = (): void => {
-  const { client, program } = serving();
-
-  it('says calmly that none is kept, and goes on showing now', async () => {
-    await client('POST', '/admin/v1/tenants', { body: { id: 'acme' } });
-    const operator = await operatorAt(() => program().url);
-    for (const path of ['/console', '/console/tenants/acme/users', '/console/tenants/acme/access']) {
-      const { status, text } = await operator.get(`${path}?as_of=${new Date(Date.now() - 1).toISOString()}`);
-      expect(status, path).to.equal(501);
-      expect(text, path).to.contain('The past is not kept here').and.to.contain('Back to now');
-      expect((await operator.get(path)).status, path).to.equal(200);
-    }
-  });
-};
-
-describe('the console as of a moment', keepsPast ? keptPast : noPast);
+describe('the console as of a moment', keptPast);

@@ -5,15 +5,12 @@ import { MomentForm, type Moment } from './moment.tsx';
 
 /** Why a page can't be shown as of a moment. */
 export type NoPast =
-  /** The read models keep no past. */
-  | 'unavailable'
   /** What the page is about was not there then. */
   | 'absent'
   /** No moment was named, or one that is yet to come. */
   | 'wrong';
 
 const titles: Readonly<Record<NoPast, string>> = {
-  unavailable: 'The past is not kept here',
   absent: 'It was not there then',
   wrong: 'This is no moment of the past',
 };
@@ -35,16 +32,6 @@ type NoPastProps = {
 
 const Why = ({ why, detail, moment, errors = [] }: NoPastProps): JSX.Element => {
   switch (why) {
-    case 'unavailable':
-      return (
-        <EmptyState title={detail}>
-          <p>
-            They lie in an engine that keeps none. The audit log and the access of a tenant tell of the past
-            all the same.
-          </p>
-          <ToNow moment={moment} />
-        </EmptyState>
-      );
     case 'absent':
       return <EmptyState title={detail} />;
     case 'wrong':
