@@ -41,6 +41,10 @@ export type EventPageProps = {
 
 const None = (): JSX.Element => <span class="none">Not recorded</span>;
 
+/** Why an event names no other one before it. */
+const NoPrevious = ({ event }: { readonly event: EventRecord }): JSX.Element =>
+  event.revision === 0 ? <span class="none">None: it is the first of its stream</span> : <None />;
+
 const Who = ({ event, names }: { readonly event: EventRecord; readonly names: Names }): JSX.Element => (
   <>
     <dt>Who</dt>
@@ -111,7 +115,7 @@ const Place = ({ event }: { readonly event: EventRecord }): JSX.Element => (
     <dt>Hash</dt>
     <dd>{event.hash === null ? <None /> : <code>{event.hash}</code>}</dd>
     <dt>Previous hash</dt>
-    <dd>{event.previous === null ? <None /> : <code>{event.previous}</code>}</dd>
+    <dd>{event.previous === null ? <NoPrevious event={event} /> : <code>{event.previous}</code>}</dd>
   </>
 );
 
