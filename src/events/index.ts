@@ -103,8 +103,7 @@ const definitionOf = (type: string): EventDefinition => {
 };
 
 /** Stored data as today's version has it, walked up one version at a time. */
-const upcast = (type: string, stored: number, data: unknown): unknown => {
-  const { version } = definitionOf(type);
+const upcast = ({ type, version }: EventDefinition, stored: number, data: unknown): unknown => {
   if (stored > version) throw new UnreadableEvent(`${type} version ${stored} is newer than this program.`);
   let risen = data;
   for (let from = stored; from < version; from += 1) {
@@ -129,16 +128,16 @@ export const codec: Codec<DomainFact> = {
     };
   },
   decode(event) {
-    const at = `event ${event.id} at position ${event.position}`;
     try {
-      const data = upcast(event.type, event.version, JSON.parse(event.data));
+      const definition = definitionOf(event.type);
       return {
         ...event,
-        version: definitionOf(event.type).version,
-        data: definitionOf(event.type).data.parse(data),
+        version: definition.version,
+        data: definition.data.parse(upcast(definition, event.version, JSON.parse(event.data))),
         cause: cause.parse(JSON.parse(event.cause)),
       } as DomainEvent;
     } catch (error) {
+      const at = `event ${event.id} at position ${event.position}`;
       throw new UnreadableEvent(`Cannot read ${at}.`, { cause: error });
     }
   },
