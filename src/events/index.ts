@@ -132,6 +132,8 @@ export const codec: Codec<DomainFact> = {
       const definition = definitionOf(event.type);
       return {
         ...event,
+        // The program's own string: each that is read is a new one, and would be looked up anew by whoever asks.
+        type: definition.type,
         version: definition.version,
         data: definition.data.parse(upcast(definition, event.version, JSON.parse(event.data))),
         cause: cause.parse(JSON.parse(event.cause)),

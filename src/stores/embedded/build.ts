@@ -1,12 +1,13 @@
 import type { Projection } from '../../core/projection.ts';
 import type { Writing } from './batch.ts';
-import { eventColumns, toStoredEvent, type EventRow } from './event-row.ts';
+import { prepareEvents } from './event-row.ts';
 import {
   createListTable,
   createDocumentTable,
   documentTableOf,
   documentTablePrefix,
   pastTablePrefix,
+  sortingInFiles,
 } from './schema.ts';
 import type { Database } from './sqlite.ts';
 import { createTarget, type Target } from './target.ts';
@@ -14,17 +15,29 @@ import { createTarget, type Target } from './target.ts';
 /** Rows that one transaction deletes of a table that nobody reads any more. */
 const sweepRows = 500;
 
+/** Events that are read and written at a time: more would outlive the young generation, and be copied by its collector. */
+const pageEvents = 500;
+
 /** The shadow tables of a build that has come to the head, now live. */
 export type Built = { readonly target: Target; readonly left: string | undefined };
 
-/** How a build goes about it. */
-export type BuildOptions = {
+/** How the log is read for a build. */
+export type FeedOptions = {
   /** How many events the next transaction may take; asked before each. */
   readonly chunkEvents: () => number;
   /** Told after each transaction: the position the targets hold, and per target the ids it wrote. */
   readonly progress?: (checkpoint: number, written: readonly (readonly string[])[]) => void;
   /** The connection that the log is read by; the one that is written where absent. */
   readonly log?: Database;
+};
+
+/** How a build goes about it. */
+export type BuildOptions = FeedOptions & {
+  /**
+   * Whether appends are served meanwhile: then the indexes grow with their table. Else each is made when the table is
+   * full, which takes a part of the time but that at once.
+   */
+  readonly isServing: boolean;
 };
 
 const newTable = (db: Database, projection: Projection): string => {
@@ -36,51 +49,92 @@ const newTable = (db: Database, projection: Projection): string => {
     .get();
   const table = `${documentTablePrefix}${(last?.n ?? 0) + 1}`;
   if (projection.kind === 'log') createListTable(db, table);
-  else
-    createDocumentTable(db, table, {
-      grouped: projection.group !== undefined,
-      subgrouped: projection.subgroup !== undefined,
-    });
+  else createDocumentTable(db, table);
   return table;
 };
 
-/** Feeds the whole log to the targets, one transaction per step; the step that reaches the head also does `atHead`. */
+/** The targets that take a type of event, by the type. */
+const takersOf = (targets: readonly Target[]): ReadonlyMap<string, readonly Target[]> => {
+  const types = new Set(targets.flatMap(({ projection }) => Object.keys(projection.on)));
+  return new Map(
+    [...types].map((type) => [type, targets.filter(({ projection }) => projection.on[type] !== undefined)]),
+  );
+};
+
+/** The statements that read the log: where a page of so many events ends, and those in it that are of these types. */
+const prepareLog = (log: Database, types: readonly string[]) => {
+  const pageEnd = log.prepare<{ end: number | null; events: number }>(
+    `SELECT max(position) AS end, count(*) AS events
+     FROM (SELECT position FROM events WHERE position > ? ORDER BY position LIMIT ?)`,
+  );
+  const wanted = types.map((type) => `'${type.replaceAll("'", "''")}'`);
+  const page = prepareEvents(
+    log,
+    `WHERE position > ? AND position <= ? AND type IN (${wanted.join(', ')}) ORDER BY position`,
+  );
+  return { pageEnd, page };
+};
+
+/**
+ * Feeds the log behind a position to the targets, one transaction per step; the step that reaches the head also does
+ * `atHead`. Each step but that one answers how many events it took. Returns the position it came to.
+ */
 function* feed(
   { db, transact, decode, faults }: Writing,
   targets: readonly Target[],
-  { chunkEvents, progress, log = db }: BuildOptions,
-  atHead: (checkpoint: number) => void,
-): Generator<void, void> {
-  const page = log.prepare<EventRow>(
-    `SELECT ${eventColumns} FROM events WHERE position > ? ORDER BY position LIMIT ?`,
-  );
-  const handled = new Set(targets.flatMap(({ projection }) => Object.keys(projection.on)));
-  let checkpoint = 0;
-  const step = (): boolean => {
-    const limit = chunkEvents();
-    const rows = page.all(checkpoint, limit);
-    for (const row of rows) {
-      checkpoint = row.position;
-      if (!handled.has(row.type)) continue;
-      const event = decode(toStoredEvent(row));
-      for (const target of targets) target.take(event, row.position);
+  { chunkEvents, progress, log = db }: FeedOptions,
+  { behind, atHead }: { readonly behind: number; readonly atHead: (checkpoint: number) => void },
+): Generator<number, number> {
+  const takers = takersOf(targets);
+  const { pageEnd, page } = prepareLog(log, [...takers.keys()]);
+  let checkpoint = behind;
+  /** Takes so many events at most; answers how many. */
+  const takePage = (limit: number): number => {
+    const { end, events } = pageEnd.get(checkpoint, limit) ?? { end: null, events: 0 };
+    if (end === null) return 0;
+    for (const stored of page(checkpoint, end)) {
+      const event = decode(stored);
+      const position = Number(stored.position);
+      for (const target of takers.get(event.type) ?? []) target.take(event, position);
     }
+    checkpoint = end;
     for (const target of targets) target.flush();
+    return events;
+  };
+  const step = (): { readonly events: number; readonly reached: boolean } => {
+    let events = 0;
+    let reached = false;
+    for (const chunk = chunkEvents(); events < chunk && !reached;) {
+      const limit = Math.min(chunk - events, pageEvents);
+      const taken = takePage(limit);
+      events += taken;
+      reached = taken < limit;
+    }
     faults?.('in-rebuild');
-    const reached = rows.length < limit;
     if (reached) atHead(checkpoint);
-    return reached;
+    return { events, reached };
   };
   try {
     for (let isOver = false; !isOver;) {
-      isOver = transact(step);
+      const { events, reached } = transact(step);
       const written = targets.map((target) => target.committed());
       progress?.(checkpoint, written);
-      if (!isOver) yield;
+      isOver = reached;
+      // Nothing may come between the transaction at the head and what its caller does then.
+      if (!isOver) yield events;
     }
   } catch (error) {
     for (const target of targets) target.rolledBack();
     throw error;
+  }
+  return checkpoint;
+}
+
+/** Makes the indexes of the targets, those of one in each step, which takes no events. */
+function* index({ db, transact }: Writing, targets: readonly Target[]): Generator<number, void> {
+  for (const target of targets) {
+    sortingInFiles(db, () => transact(target.index));
+    yield 0;
   }
 }
 
@@ -92,30 +146,42 @@ export function* build(
   writing: Writing,
   projections: readonly Projection[],
   options: BuildOptions,
-): Generator<void, readonly Built[]> {
+): Generator<number, readonly Built[]> {
   const { db, transact, faults } = writing;
+  const { isServing } = options;
   const targets = transact(() =>
-    projections.map((projection) => createTarget(db, projection, newTable(db, projection))),
+    projections.map((projection) => {
+      const target = createTarget(db, projection, newTable(db, projection), { isBare: true });
+      if (isServing) target.index();
+      return target;
+    }),
   );
   const before = db.prepare<{ tbl: string }>('SELECT tbl FROM read_models WHERE name = ?');
   const register = db.prepare(`
     INSERT INTO read_models (name, version, tbl, checkpoint) VALUES (?, ?, ?, ?)
     ON CONFLICT (name) DO UPDATE SET version = excluded.version, tbl = excluded.tbl, checkpoint = excluded.checkpoint`);
   const built: Built[] = [];
-  yield* feed(writing, targets, options, (checkpoint) => {
+  const swap = (checkpoint: number): void => {
     for (const target of targets) {
       const { name, version } = target.projection;
       built.push({ target, left: before.get(name)?.tbl });
       register.run(name, version, target.table, checkpoint);
     }
     faults?.('before-swap');
-  });
+  };
+  let behind = 0;
+  if (!isServing) {
+    behind = yield* feed(writing, targets, options, { behind, atHead: () => {} });
+    yield* index(writing, targets);
+  }
+  yield* feed(writing, targets, options, { behind, atHead: swap });
   return built;
 }
 
 /** Feeds the whole log once more to a live set of tombstones: what is missing comes in, nothing ever goes. */
-export function* merge(writing: Writing, target: Target, options: BuildOptions): Generator<void, void> {
-  yield* feed(writing, [target], options, () => writing.faults?.('before-swap'));
+export function* merge(writing: Writing, target: Target, options: FeedOptions): Generator<number, void> {
+  const atHead = (): void => writing.faults?.('before-swap');
+  yield* feed(writing, [target], options, { behind: 0, atHead });
 }
 
 /**

@@ -10,7 +10,7 @@ import { createTransact } from './transaction.ts';
 import { checkpointPassive, checkpointTruncate, createWalProbe, walFramesDue } from './wal.ts';
 
 /** Events per transaction: nobody is served meanwhile. */
-const chunkEvents = 2_000;
+const chunkEvents = 10_000;
 
 /** A folder's data file while no service has the folder, and none can take it. */
 export type OwnedFile = { readonly db: Database; readonly close: () => void };
@@ -63,16 +63,16 @@ export function* rebuildOffline(
   try {
     const transact = createTransact(db);
     const frames = createWalProbe(db);
-    const progress = (): void => {
-      if (frames() >= walFramesDue) checkpointPassive(db);
-    };
     const drop = (): void => {
       for (const table of leftovers(db)) transact(() => db.exec(`DROP TABLE ${table}`));
     };
     try {
       const writing = { db, transact, decode, faults: undefined, live: [] };
-      for (const _ of build(writing, projections, { chunkEvents: () => chunkEvents, progress }))
-        yield chunkEvents;
+      const options = { chunkEvents: () => chunkEvents, isServing: false };
+      for (const events of build(writing, projections, options)) {
+        if (frames() >= walFramesDue) checkpointPassive(db);
+        yield events;
+      }
     } finally {
       drop();
       checkpointTruncate(db);

@@ -4,7 +4,7 @@ import { build, leftovers } from './build.ts';
 import { createTarget } from './target.ts';
 
 /** Events per transaction while nobody is served yet. */
-const startChunkEvents = 5_000;
+const startChunkEvents = 10_000;
 
 type Registered = { readonly version: number; readonly tbl: string; readonly checkpoint: number };
 
@@ -38,7 +38,8 @@ export const openReadModels = (
   const stale = projections.filter((projection) => current(projection) === undefined);
   // One pass over the log fills them all.
   if (stale.length > 0)
-    for (const _ of build(writing, stale, { chunkEvents: () => startChunkEvents })) stepped();
+    for (const _ of build(writing, stale, { chunkEvents: () => startChunkEvents, isServing: false }))
+      stepped();
   for (const table of leftovers(db)) transact(() => db.exec(`DROP TABLE ${table}`));
   for (const projection of projections) {
     const found = current(projection);

@@ -1,5 +1,5 @@
 import type { Writing } from './batch.ts';
-import { build, merge, sweep, type BuildOptions } from './build.ts';
+import { build, merge, sweep, type FeedOptions } from './build.ts';
 import { toWireError, type FromWriter } from './protocol.ts';
 import { Unwritable } from './transaction.ts';
 
@@ -20,7 +20,7 @@ export type RebuildingInput = {
 /** The writer's work between batches: rebuilds and the removal of what they leave, one small step at a time. */
 export const createRebuilding = (writing: Writing, { head, post, stepped, broken }: RebuildingInput) => {
   const { live } = writing;
-  const jobs: Generator<void, void>[] = [];
+  const jobs: Generator<unknown, void>[] = [];
   /** Tables that are live no more but that the readers have not left yet. */
   const read = new Set<string>();
 
@@ -34,12 +34,12 @@ export const createRebuilding = (writing: Writing, { head, post, stepped, broken
     };
   };
 
-  function* refill(index: number, name: string): Generator<void, void> {
+  function* refill(index: number, name: string): Generator<unknown, void> {
     const target = live[index];
     if (target === undefined) throw new Error(`There is no read model ${name}.`);
     const tell = (checkpoint: number): void => post({ kind: 'rebuilding', name, checkpoint });
     if (target.projection.kind === 'tombstones') {
-      const progress: BuildOptions['progress'] = (checkpoint, [written = []]) => {
+      const progress: FeedOptions['progress'] = (checkpoint, [written = []]) => {
         post({ kind: 'touched', touched: live.map((it) => (it === target ? written : [])) });
         tell(checkpoint);
       };
@@ -49,6 +49,7 @@ export const createRebuilding = (writing: Writing, { head, post, stepped, broken
     for (const built of yield* build(writing, [target.projection], {
       chunkEvents: chunks(),
       progress: tell,
+      isServing: true,
     })) {
       live[index] = built.target;
       const { version } = target.projection;
@@ -57,7 +58,7 @@ export const createRebuilding = (writing: Writing, { head, post, stepped, broken
     }
   }
 
-  function* rebuild(name: string): Generator<void, void> {
+  function* rebuild(name: string): Generator<unknown, void> {
     try {
       yield* refill(
         live.findIndex(({ projection }) => projection.name === name),
@@ -71,7 +72,7 @@ export const createRebuilding = (writing: Writing, { head, post, stepped, broken
     }
   }
 
-  function* tidy(): Generator<void, void> {
+  function* tidy(): Generator<unknown, void> {
     try {
       yield* sweep(writing, (table) => read.has(table));
     } catch (error) {
@@ -91,7 +92,7 @@ export const createRebuilding = (writing: Writing, { head, post, stepped, broken
     // Messages come in between two immediates, so a batch of appends waits for one step at most.
     if (jobs.length > 0) setImmediate(step);
   };
-  const start = (job: Generator<void, void>): void => {
+  const start = (job: Generator<unknown, void>): void => {
     if (jobs.push(job) === 1) setImmediate(step);
   };
 

@@ -9,6 +9,9 @@ const schemaVersion = 3;
 /** Page cache of the writing connection, in KiB. */
 const writerCacheKib = 32_768;
 
+/** More than the least page cache holds. */
+const probeBytes = 100_000;
+
 /** Page cache of a reading connection, in KiB. */
 const readerCacheKib = 16_384;
 
@@ -52,24 +55,22 @@ const schema = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** Which lists the documents of a table stand in. */
+export type Lists = { readonly grouped: boolean; readonly subgrouped: boolean };
+
 /**
  * One read model's table. `created` is the position of the event that made the document, `position` that of the
  * last one that touched it; a document that is gone keeps its row, and in it its revision. The rows stand in order
  * of arrival, for ids are random: a table ordered by id would touch a page of bodies per append (measured: 0.6 times
- * the appends). A read model that is listed by group has an index for that alone: a page across its groups sorts.
+ * the appends).
  *
  * Beside it stands what its documents were: a version moves there when the next one takes its place, with the
  * positions from which and until which it held. What never changes costs nothing there.
  */
-export const createDocumentTable = (
-  db: Database,
-  table: string,
-  { grouped, subgrouped }: { readonly grouped: boolean; readonly subgrouped: boolean },
-): void => {
-  const past = pastTableOf(table);
+export const createDocumentTable = (db: Database, table: string): void =>
   db.exec(`
     CREATE TABLE ${table} (
-      id TEXT NOT NULL UNIQUE,
+      id TEXT NOT NULL,
       revision INTEGER NOT NULL,
       created INTEGER NOT NULL,
       position INTEGER NOT NULL,
@@ -78,8 +79,7 @@ export const createDocumentTable = (
       sub TEXT,
       body TEXT NOT NULL
     ) STRICT;
-    CREATE INDEX ${table}_in_order ON ${table} (${grouped ? 'grp, ' : ''}created) WHERE gone = 0;
-    CREATE TABLE ${past} (
+    CREATE TABLE ${pastTableOf(table)} (
       id TEXT NOT NULL,
       since INTEGER NOT NULL,
       until INTEGER NOT NULL,
@@ -89,12 +89,30 @@ export const createDocumentTable = (
       sub TEXT,
       body TEXT NOT NULL
     ) STRICT;
-    CREATE INDEX ${past}_by_id ON ${past} (id, since);
-    CREATE INDEX ${past}_in_order ON ${past} (${grouped ? 'grp, ' : ''}created, since);
   `);
-  if (!subgrouped) return;
-  db.exec(`CREATE INDEX ${table}_in_subgroup ON ${table} (sub, created) WHERE gone = 0`);
-  db.exec(`CREATE INDEX ${past}_in_subgroup ON ${past} (sub, created, since)`);
+
+/** The statement that makes the index by which such a table is written: without it no document can be changed. */
+export const idIndexOf = (table: string): string =>
+  `CREATE UNIQUE INDEX IF NOT EXISTS ${table}_by_id ON ${table} (id)`;
+
+/**
+ * The statements that make the indexes by which such a table and its past are read. A read model that is listed by
+ * group has an index for that alone: a page across its groups sorts.
+ */
+export const indexesOf = (table: string, { grouped, subgrouped }: Lists): readonly string[] => {
+  const past = pastTableOf(table);
+  const group = grouped ? 'grp, ' : '';
+  return [
+    `CREATE INDEX ${table}_in_order ON ${table} (${group}created) WHERE gone = 0`,
+    `CREATE INDEX ${past}_by_id ON ${past} (id, since)`,
+    `CREATE INDEX ${past}_in_order ON ${past} (${group}created, since)`,
+    ...(subgrouped
+      ? [
+          `CREATE INDEX ${table}_in_subgroup ON ${table} (sub, created) WHERE gone = 0`,
+          `CREATE INDEX ${past}_in_subgroup ON ${past} (sub, created, since)`,
+        ]
+      : []),
+  ];
 };
 
 /**
@@ -102,14 +120,42 @@ export const createDocumentTable = (
  * list is its beginning.
  */
 export const createListTable = (db: Database, table: string): void =>
-  db.exec(`
-    CREATE TABLE ${table} (created INTEGER PRIMARY KEY, grp TEXT) STRICT;
-    CREATE INDEX ${table}_in_order ON ${table} (grp, created);
-  `);
+  db.exec(`CREATE TABLE ${table} (created INTEGER PRIMARY KEY, grp TEXT) STRICT`);
+
+/** The statement that makes the index by which such a table is read. */
+export const listIndexOf = (table: string): string =>
+  `CREATE INDEX ${table}_in_order ON ${table} (grp, created)`;
 
 /** A single-valued pragma, as text. */
 export const pragma = (db: Database, name: string): string =>
   String(Object.values(db.prepare<object>(`PRAGMA ${name}`).get() ?? {})[0]);
+
+/** Whether SQLite finds a folder for files of its own (https://sqlite.org/tempfiles.html#tempdir): it has to make one. */
+const canMakeFiles = (): boolean => {
+  const probe = openDatabase('');
+  try {
+    probe.exec(`PRAGMA cache_size = 1; CREATE TABLE probe AS SELECT zeroblob(${probeBytes})`);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    probe.close();
+  }
+};
+
+/**
+ * Does work that sorts whole tables. They can be more than memory holds, so that they are sorted in files, unless there
+ * is no folder for these.
+ */
+export const sortingInFiles = (db: Database, work: () => void): void => {
+  const before = pragma(db, 'temp_store');
+  if (canMakeFiles()) db.exec('PRAGMA temp_store = FILE');
+  try {
+    work();
+  } finally {
+    db.exec(`PRAGMA temp_store = ${before}`);
+  }
+};
 
 const insist = (db: Database, name: string, wanted: string): void => {
   const found = pragma(db, name);

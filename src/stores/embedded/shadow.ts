@@ -7,7 +7,7 @@ import { openDatabase, type Database } from './sqlite.ts';
 import { createTransact } from './transaction.ts';
 
 /** Events per transaction: nobody waits for anything in between. */
-const chunkEvents = 1_000;
+const chunkEvents = 10_000;
 
 /** Page cache of the connection, in KiB. */
 const cacheKib = 32_768;
@@ -47,7 +47,8 @@ export const openShadow = (path = temporary) => {
     /** Fills every read model from the log, one transaction a step; answers how many events each took, at most. */
     *replay({ projections, decode, log = db }: ReplayInput): Generator<number, void> {
       const writing = { db, transact, decode, faults: undefined, live: [] };
-      for (const _ of build(writing, projections, { chunkEvents: () => chunkEvents, log })) yield chunkEvents;
+      const options = { chunkEvents: () => chunkEvents, log, isServing: false };
+      yield* build(writing, projections, options);
       yield chunkEvents;
     },
     close: (): void => db.close(),
