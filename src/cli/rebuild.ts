@@ -62,29 +62,32 @@ const createService = ({ config, options, signal }: CommandInput) => {
   };
 };
 
-/** Has a running service rebuild one after the other; resolves when each has been swapped. */
+/**
+ * Has a running service rebuild, and resolves when each has been swapped. The embedded engine fills all that are wanted
+ * in one pass over the log, so that it is asked for all of them; MongoDB would have to take as many passes at once.
+ */
 const rebuildOnline = async (input: CommandInput): Promise<readonly string[]> => {
-  const { names, signal, screen } = input;
+  const { config, names, signal, screen } = input;
   const { list, rebuild: ask } = createService(input);
   const known = await list();
   const wanted = names.length === 0 ? known.map(({ name }) => name) : names;
   const unknown = wanted.find((name) => !known.some((it) => it.name === name));
   if (unknown !== undefined) throw new Error(`The service has no read model ${unknown}.`);
-  const end = Math.max(...known.map(({ checkpoint }) => Number(checkpoint)));
-  for (const name of wanted) {
-    await withProgress(
-      { what: `rebuilding ${name}`, total: end, unit: 'positions' },
-      screen,
-      async ({ set }) => {
-        await ask(name);
-        for (;;) {
-          const now = (await list()).find((it) => it.name === name);
-          if (now === undefined || now.rebuilding === null) return;
-          set(Number(now.rebuilding.checkpoint));
-          await passed(lookEveryMs, undefined, { signal });
-        }
-      },
-    );
+  const total = Math.max(...known.map(({ checkpoint }) => Number(checkpoint)));
+  const together = config.read_models === 'embedded' ? [wanted] : wanted.map((name) => [name]);
+  for (const asked of together) {
+    const what = `rebuilding ${asked.length === 1 ? asked[0] : `${asked.length} read models`}`;
+    await withProgress({ what, total, unit: 'positions' }, screen, async ({ set }) => {
+      for (const name of asked) await ask(name);
+      for (;;) {
+        const checkpoints = (await list())
+          .filter(({ name, rebuilding }) => asked.includes(name) && rebuilding !== null)
+          .map(({ rebuilding }) => Number(rebuilding?.checkpoint));
+        if (checkpoints.length === 0) return;
+        set(Math.min(...checkpoints));
+        await passed(lookEveryMs, undefined, { signal });
+      }
+    });
   }
   return wanted;
 };

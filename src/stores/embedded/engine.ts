@@ -201,7 +201,7 @@ const createHearing = (
       case 'touched':
         return reads.drop(message.touched);
       case 'rebuilding':
-        return reads.progress(message.name, message.checkpoint);
+        return reads.progress(message.names, message.checkpoint);
       case 'swapped':
         return reads.swap(message.model, message.left);
       case 'rebuilt':

@@ -109,7 +109,7 @@ export type FromWriter =
   | { readonly kind: 'probed'; readonly refused?: WireError }
   /** A rebuild that merges into the live table changed these. */
   | { readonly kind: 'touched'; readonly touched: readonly (readonly string[])[] }
-  | { readonly kind: 'rebuilding'; readonly name: string; readonly checkpoint: number }
+  | { readonly kind: 'rebuilding'; readonly names: readonly string[]; readonly checkpoint: number }
   | { readonly kind: 'swapped'; readonly model: LiveModel; readonly left: string }
   | {
       readonly kind: 'rebuilt';

@@ -42,9 +42,11 @@ const createRebuilds = (post: (message: ToWriter) => void) => {
         running.set(name, { checkpoint: 0, waiters: [{ resolve, reject }] });
         post({ kind: 'rebuild', name });
       }),
-    progress: (name: string, checkpoint: number): void => {
-      const rebuild = running.get(name);
-      if (rebuild !== undefined) rebuild.checkpoint = checkpoint;
+    progress: (names: readonly string[], checkpoint: number): void => {
+      for (const name of names) {
+        const rebuild = running.get(name);
+        if (rebuild !== undefined) rebuild.checkpoint = checkpoint;
+      }
     },
     finish: (name: string, error: Error | undefined): void => {
       const waiters = running.get(name)?.waiters ?? [];

@@ -1,6 +1,7 @@
 import type { Writing } from './batch.ts';
-import { build, merge, sweep, type FeedOptions } from './build.ts';
+import { build, merge, sweep, type BuildOptions, type FeedOptions } from './build.ts';
 import { toWireError, type FromWriter } from './protocol.ts';
+import type { Target } from './target.ts';
 import { Unwritable } from './transaction.ts';
 
 /** Events per transaction of a rebuild: a few milliseconds, which is what an append then waits at most. */
@@ -21,6 +22,8 @@ export type RebuildingInput = {
 export const createRebuilding = (writing: Writing, { head, post, stepped, broken }: RebuildingInput) => {
   const { live } = writing;
   const jobs: Generator<unknown, void>[] = [];
+  /** Read models that somebody wants rebuilt and that no job has begun with. */
+  const wanted: string[] = [];
   /** Tables that are live no more but that the readers have not left yet. */
   const read = new Set<string>();
 
@@ -34,42 +37,66 @@ export const createRebuilding = (writing: Writing, { head, post, stepped, broken
     };
   };
 
-  function* refill(index: number, name: string): Generator<unknown, void> {
-    const target = live[index];
-    if (target === undefined) throw new Error(`There is no read model ${name}.`);
-    const tell = (checkpoint: number): void => post({ kind: 'rebuilding', name, checkpoint });
-    if (target.projection.kind === 'tombstones') {
-      const progress: FeedOptions['progress'] = (checkpoint, [written = []]) => {
-        post({ kind: 'touched', touched: live.map((it) => (it === target ? written : [])) });
-        tell(checkpoint);
-      };
-      yield* merge(writing, target, { chunkEvents: chunks(), progress });
-      return;
-    }
-    for (const built of yield* build(writing, [target.projection], {
+  const indexOf = (name: string): number => {
+    const index = live.findIndex(({ projection }) => projection.name === name);
+    if (index === -1) throw new Error(`There is no read model ${name}.`);
+    return index;
+  };
+  const isMerged = (name: string): boolean =>
+    live.some(({ projection }) => projection.name === name && projection.kind === 'tombstones');
+
+  function* remerge(target: Target): Generator<unknown, void> {
+    const { name } = target.projection;
+    const progress: FeedOptions['progress'] = (checkpoint, [written = []]) => {
+      post({ kind: 'touched', touched: live.map((it) => (it === target ? written : [])) });
+      post({ kind: 'rebuilding', names: [name], checkpoint });
+    };
+    yield* merge(writing, target, { chunkEvents: chunks(), progress });
+  }
+
+  function* refill(names: readonly string[]): Generator<unknown, void> {
+    const targets = names.map((name) => live[indexOf(name)]).filter((it) => it !== undefined);
+    const [first] = targets;
+    if (first?.projection.kind === 'tombstones') return yield* remerge(first);
+    const options: BuildOptions = {
       chunkEvents: chunks(),
-      progress: tell,
+      progress: (checkpoint) => post({ kind: 'rebuilding', names, checkpoint }),
       isServing: true,
-    })) {
-      live[index] = built.target;
-      const { version } = target.projection;
-      read.add(target.table);
-      post({ kind: 'swapped', model: { name, version, table: built.target.table }, left: target.table });
+    };
+    const projections = targets.map(({ projection }) => projection);
+    for (const [n, { target }] of (yield* build(writing, projections, options)).entries()) {
+      const { name, version } = target.projection;
+      const left = targets[n]?.table ?? '';
+      live[indexOf(name)] = target;
+      read.add(left);
+      post({ kind: 'swapped', model: { name, version, table: target.table }, left });
     }
   }
 
-  function* rebuild(name: string): Generator<unknown, void> {
+  function* rebuild(names: readonly string[]): Generator<unknown, void> {
     try {
-      yield* refill(
-        live.findIndex(({ projection }) => projection.name === name),
-        name,
-      );
-      post({ kind: 'rebuilt', name });
+      yield* refill(names);
+      for (const name of names) post({ kind: 'rebuilt', name });
     } catch (error) {
-      if (error instanceof Unwritable && error.reason === 'broken') throw error;
-      post({ kind: 'rebuilt', name, error: toWireError(error), refused: error instanceof Unwritable });
+      const refused = error instanceof Unwritable;
+      if (refused && error.reason === 'broken') throw error;
+      if (names.length > 1 && !refused) {
+        // One of them is at fault: by itself each is told what it is, and the others are rebuilt.
+        yield* tidy();
+        for (const name of names) yield* rebuild([name]);
+        return;
+      }
+      for (const name of names) post({ kind: 'rebuilt', name, error: toWireError(error), refused });
       yield* tidy();
     }
+  }
+
+  /** All that are wanted by now: one pass over the log fills them, and those that are merged have one each. */
+  function* rebuildWanted(): Generator<unknown, void> {
+    const names = wanted.splice(0);
+    for (const name of names.filter(isMerged)) yield* rebuild([name]);
+    const filled = names.filter((name) => !isMerged(name));
+    if (filled.length > 0) yield* rebuild(filled);
   }
 
   function* tidy(): Generator<unknown, void> {
@@ -97,7 +124,10 @@ export const createRebuilding = (writing: Writing, { head, post, stepped, broken
   };
 
   return {
-    start: (name: string): void => start(rebuild(name)),
+    start: (name: string): void => {
+      wanted.push(name);
+      start(rebuildWanted());
+    },
     leave: (table: string): void => {
       read.delete(table);
       start(tidy());
