@@ -43,6 +43,8 @@ type End = {
    * thread that is cut off inside the driver takes the process down with a signal.
    */
   readonly die: (what: string, err?: unknown) => void;
+  /** Whether that has begun: nothing else then ends the process, least of all as if all were well. */
+  readonly isDying: () => boolean;
 };
 
 const createEnd = ({ logger, flush }: Log): End => {
@@ -63,6 +65,7 @@ const createEnd = ({ logger, flush }: Log): End => {
       if (running === undefined) exit();
       else running.halt().then(exit, exit);
     },
+    isDying: () => isDying,
   };
 };
 
@@ -70,10 +73,11 @@ const createEnd = ({ logger, flush }: Log): End => {
  * Stops once, on the first signal; a second signal, or a stop that hangs, ends the process. Before there is an app to
  * stop nothing has been acknowledged, and the process ends at once.
  */
-const stopOnSignal = (log: Log, { die }: End): ((app: App) => void) => {
+const stopOnSignal = (log: Log, { die, isDying }: End): ((app: App) => void) => {
   let running: App | undefined;
   let stopping = false;
-  const exit = (): never => {
+  const exit = (): void => {
+    if (isDying()) return;
     log.logger.info('stopped');
     log.flush();
     process.exit(0);
