@@ -14,13 +14,6 @@ export type Inclusion = {
   readonly checkpoint: Sealed;
 };
 
-/** Shows that what a checkpoint covers begins with what an earlier one covered (RFC 6962 §2.1.2). */
-export type Consistency = {
-  readonly from: Sealed;
-  readonly to: Sealed;
-  readonly hashes: readonly string[];
-};
-
 /** Makes proofs from the log. */
 export type Prover = {
   /** Checkpoints from a number on, towards higher or lower ones, `limit` at most. */
@@ -30,7 +23,8 @@ export type Prover = {
   readonly ofSize: (treeSize: number) => Promise<Sealed | undefined>;
   /** By this checkpoint; absent where it does not cover the event. */
   readonly inclusion: (event: StoredEvent, by: Sealed) => Promise<Inclusion | undefined>;
-  readonly consistency: (from: Sealed, to: Sealed) => Promise<Consistency>;
+  /** What shows that the second covers the first (RFC 6962 §2.1.2), as `isConsistent` takes it; base64. */
+  readonly consistency: (first: Sealed, second: Sealed) => Promise<readonly string[]>;
 };
 
 /** The first number from 0 below `end` for which it is so, where it is so for all behind it; `end` where for none. */
@@ -94,9 +88,9 @@ export const createProver = (sealedLog: SealedLog): Prover => {
         checkpoint,
       };
     },
-    consistency: async (from, to) => {
-      const hashes = await consistencyPath(from.tree_size, to.tree_size, subtree);
-      return { from, to, hashes: hashes.map((hash) => hash.toString('base64')) };
+    consistency: async (first, second) => {
+      const hashes = await consistencyPath(first.tree_size, second.tree_size, subtree);
+      return hashes.map((hash) => hash.toString('base64'));
     },
   };
 };

@@ -101,7 +101,7 @@ const matrix: Readonly<Record<string, Row>> = {
   createCheckpoint: onlyAdmin(200),
   getVerifierKey: onlyAdmin(200),
   getConsistencyProof: onlyAdmin([404, 'checkpoint.unknown'], {
-    path: () => '/admin/v1/checkpoints/consistency?from=99999999',
+    path: () => '/admin/v1/checkpoints/consistency?first=99999999',
   }),
   listTenantAccess: onlyAdmin(200),
   listPrincipalAccess: onlyAdmin(200, { path: () => '/admin/v1/access?principal=user:acme/alice' }),

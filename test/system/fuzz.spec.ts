@@ -129,6 +129,8 @@ describe('requests made from the OpenAPI document', function () {
       const visitor = await signedIn(() => program.url, alice);
       keyIds.push((await makeKeyByForm(visitor, workspace)).id);
     }
+    const { body: sealed } = await client('POST', '/admin/v1/checkpoints');
+    const size = String((sealed as { tree_size: number }).tree_size);
     const { body: events } = await client('GET', '/admin/v1/events?order=desc&limit=2');
     return {
       known: {
@@ -138,6 +140,9 @@ describe('requests made from the OpenAPI document', function () {
         username: usernames,
         key_id: keyIds,
         name: ['users', 'credentials'],
+        first: [size],
+        second: [size],
+        tree_size: [size],
       },
       callers: {
         known: bearers(adminToken, adminToken, adminToken, verifierToken, ...own),
@@ -171,7 +176,7 @@ describe('requests made from the OpenAPI document', function () {
 
   const hold = async (api: 'admin' | 'workspace', arrange: () => Promise<Fuzzed>): Promise<void> => {
     const document = (await client('GET', `/apidoc/${api}.json`, { token: null })).body as ApiDescription;
-    const count = testRounds(8_000);
+    const count = testRounds(10_000);
     const seed = testSeed();
     const check = createAnswerCheck(document);
     const faults: string[] = [];

@@ -154,7 +154,7 @@ export const checkpointOfSize = async ({ ofSize }: Prover, size: number): Promis
 };
 
 const consistency = z
-  .object({ from: checkpoint, to: checkpoint, hashes: z.array(hash('')) })
+  .object({ first: checkpoint, second: checkpoint, hashes: z.array(hash('')) })
   .meta({ id: 'ConsistencyProof', description: 'Shows that a log only grew (RFC 6962 §2.1.2).' });
 
 const getConsistency = route({
@@ -168,22 +168,23 @@ const getConsistency = route({
   callers: ['admin'],
   params: noParams,
   query: z.strictObject({
-    from: treeSize.meta({ description: 'The size of the tree of the earlier checkpoint.' }),
-    to: treeSize.optional().meta({ description: 'That of the later one; the last unless told.' }),
+    first: treeSize.meta({ description: 'The size of the tree of the earlier checkpoint.' }),
+    second: treeSize.optional().meta({ description: 'That of the later one; the last unless told.' }),
   }),
   responses: { 200: { description: 'The proof.', body: consistency } },
   refusals: ['checkpoint.unknown', 'log.changed'],
 })(async ({ query }, { proofs: { prover } }) => {
-  const from = await checkpointOfSize(prover, query.from);
-  const to = query.to === undefined ? await prover.latest() : await checkpointOfSize(prover, query.to);
-  if (to === undefined || to.tree_size < from.tree_size)
+  const first = await checkpointOfSize(prover, query.first);
+  const second =
+    query.second === undefined ? await prover.latest() : await checkpointOfSize(prover, query.second);
+  if (second === undefined || second.tree_size < first.tree_size)
     throw new RequestRefused('request.invalid', 'The request is not valid.', {
-      errors: [{ pointer: '/to', detail: 'Must not be smaller than `from`.', in: 'query' }],
+      errors: [{ pointer: '/second', detail: 'Must not be smaller than `first`.', in: 'query' }],
     });
-  const { hashes } = await prover.consistency(from, to);
+  const hashes = await prover.consistency(first, second);
   return {
     status: 200,
-    body: { from: checkpointView(from), to: checkpointView(to), hashes: [...hashes] },
+    body: { first: checkpointView(first), second: checkpointView(second), hashes: [...hashes] },
   };
 });
 

@@ -54,7 +54,7 @@ describe('the checkpoints of the log', function () {
   it('are none in an empty log, and nothing is covered', async () => {
     expect((await client('GET', path)).body).to.deep.equal([]);
     expectProblem(await client('POST', path), 404, 'checkpoint.unknown');
-    expectProblem(await client('GET', `${path}/consistency?from=1`), 404, 'checkpoint.unknown');
+    expectProblem(await client('GET', `${path}/consistency?first=1`), 404, 'checkpoint.unknown');
     await addTenants(client, 0, 1);
     const { body } = await client('GET', '/admin/v1/events');
     const [{ id } = { id: '' }] = body as readonly { id: string }[];
@@ -128,15 +128,15 @@ describe('the checkpoints of the log', function () {
   it('prove of each that it begins with every earlier one', async () => {
     for (const [n, from] of sealed.entries())
       for (const to of sealed.slice(n)) {
-        const at = `${path}/consistency?from=${from.tree_size}&to=${to.tree_size}`;
+        const at = `${path}/consistency?first=${from.tree_size}&second=${to.tree_size}`;
         const { body } = await client('GET', at);
-        expect(body).to.deep.include({ from, to });
+        expect(body).to.deep.include({ first: from, second: to });
         const [a, b] = [from, to].map(({ tree_size: size, root_hash }) => ({ size, root: bytes(root_hash) }));
         const hashes = (body as { hashes: string[] }).hashes.map(bytes);
         expect(isConsistent(a as never, b as never, hashes), at).to.equal(true);
       }
     const [first, second] = sealed;
-    const back = `${path}/consistency?from=${second?.tree_size}&to=${first?.tree_size}`;
+    const back = `${path}/consistency?first=${second?.tree_size}&second=${first?.tree_size}`;
     expectProblem(await client('GET', back), 400, 'request.invalid');
   });
 
