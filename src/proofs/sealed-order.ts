@@ -6,8 +6,11 @@ import type { Hash } from './merkle.ts';
 /** Events that are held at a time because nobody knows yet what they stand in the place of. */
 const strangersMax = 1_000;
 
-/** Claims that are held at a time: what was moved is known again that far from its place. */
-const claimsMax = 3;
+/** How far ahead of what is expected the claims are read: what comes too early, or behind what is gone, is known that far. */
+const eventsAhead = 10_000;
+
+/** Claims that are held once they are passed: what comes too late is known that far from its place. */
+const claimsBehindMax = 3;
 
 /** Something that came where something else was sealed. */
 type Stranger = { readonly index: number; readonly event: StoredEvent };
@@ -22,9 +25,13 @@ type Tell = (index: number, event: StoredEvent | undefined, what: string) => voi
 export const createSealedOrder = (tell: Tell) => {
   const claims: Claim[] = [];
   const strangers: Stranger[] = [];
+  /** Of what is held alone, lowest first. */
   const missing = new Set<number>();
   /** The number of the sealed event that should come next. */
   let expected = 0;
+
+  /** The end of what is known to be sealed. */
+  const end = (): number => claims.at(-1)?.checkpoint.tree_size ?? 0;
 
   const claimAt = (place: number): Claim | undefined =>
     claims.find(({ from, checkpoint }) => place >= from && place < checkpoint.tree_size);
@@ -58,12 +65,17 @@ export const createSealedOrder = (tell: Tell) => {
   };
 
   return {
-    /** The end of what is known to be sealed. */
-    end: (): number => claims.at(-1)?.checkpoint.tree_size ?? 0,
-    expected: (): number => expected,
+    /** Whether the next event stands in what is known to be sealed. */
+    isSealed: (): boolean => expected < end(),
+    /** Whether the next claim is to be added before the next event is taken. */
+    needsClaim: (): boolean => end() <= expected + strangers.length + eventsAhead,
     add: (claim: Claim): void => {
       claims.push(claim);
-      if (claims.length > claimsMax) claims.shift();
+      while ((claims[claimsBehindMax]?.checkpoint.tree_size ?? Infinity) <= expected) claims.shift();
+      for (const place of missing) {
+        if (place >= (claims[0]?.from ?? 0)) break;
+        missing.delete(place);
+      }
     },
     /** Takes the next event of the log. */
     take: (leaf: Hash, event: StoredEvent, index: number): void => {
@@ -86,7 +98,7 @@ export const createSealedOrder = (tell: Tell) => {
     },
     /** Nothing more comes. Strangers that are left then stand behind all that is sealed. */
     close: (): void => {
-      passTo(claims.at(-1)?.checkpoint.tree_size ?? 0);
+      passTo(end());
       strangers.length = 0;
     },
   };

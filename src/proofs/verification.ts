@@ -87,6 +87,8 @@ export const createVerification = (needs: VerificationNeeds) => {
   let checkpoints = 0;
   let sealedAt: string | null = null;
   let sealedEvents = 0;
+  /** The first root that was not what it had to be. */
+  let broken: string | undefined;
   let hasLinks = false;
 
   const putRoot = (root: Root): void => {
@@ -94,11 +96,11 @@ export const createVerification = (needs: VerificationNeeds) => {
     roots.sort((a, b) => a.checkpoint.tree_size - b.checkpoint.tree_size);
   };
 
-  /** Reads the claims on, until one covers what is expected next. */
+  /** Reads the claims on, as far ahead as is needed to know what comes. */
   const readOn = async (): Promise<void> => {
     const read = readClaim;
     if (read === undefined) return;
-    while (!isAllRead && order.end() <= order.expected()) {
+    while (!isAllRead && order.needsClaim()) {
       const { value, done } = await checkpointEvents.next();
       isAllRead = done === true;
       if (done === true) return;
@@ -117,16 +119,14 @@ export const createVerification = (needs: VerificationNeeds) => {
     for (let [next] = roots; next?.checkpoint.tree_size === index; [next] = roots) {
       roots.shift();
       if (next.checkpoint.root_hash === tree.root().toString('base64')) sealedEvents = index;
-      // Where something was found already it is no news that the whole is another.
-      else if (faults.length === 0)
-        tell(faultAt(null, undefined, `the first ${index} events are not those of ${next.of}`));
+      else broken ??= `the first ${index} events are not those of ${next.of}`;
     }
   };
 
   const takeEvent = (event: StoredEvent): void => {
     const hash = hashOf(event);
     hasLinks ||= event.hash !== undefined;
-    const isSealed = order.expected() < order.end();
+    const isSealed = order.isSealed();
     if (event.hash !== undefined && event.hash !== hash)
       tell(faultAt(index, event, 'was changed: it is not what its hash says'));
     if (hasLinks && event.hash === undefined && !isSealed) tell(faultAt(index, event, 'has lost its hash'));
@@ -140,6 +140,8 @@ export const createVerification = (needs: VerificationNeeds) => {
   };
 
   const tellEnd = (): void => {
+    // Where something was found it is no news that the whole is another.
+    if (broken !== undefined && faults.length === 0) tell(faultAt(null, undefined, broken));
     for (const { of, checkpoint } of roots)
       if (checkpoint.tree_size > index)
         tell(
@@ -159,7 +161,7 @@ export const createVerification = (needs: VerificationNeeds) => {
     take: async (events: readonly StoredEvent[]): Promise<void> => {
       for (const event of events) {
         readClaim ??= createClaims({ decode, keys, firstEventId: event.id });
-        if (!isAllRead && order.end() <= order.expected()) await readOn();
+        if (!isAllRead && order.needsClaim()) await readOn();
         takeEvent(event);
       }
     },

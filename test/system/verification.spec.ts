@@ -13,11 +13,14 @@ import type { Fault, Verified } from '../../src/proofs/verification.ts';
 import { eventsOf, forged, withLines } from '../support/forging.ts';
 import { openJoined } from '../support/joined.ts';
 import { freshFolder, removeFolder } from '../support/program.ts';
-import { pick, seeded, testSeed } from '../support/random.ts';
+import { pick, seeded, testRounds, testSeed } from '../support/random.ts';
 import { createSealing, freshPem } from '../support/sealing.ts';
 
 /** Acts of the history; some tenants live several times, so that streams are longer than one event. */
 const acts = 9;
+
+/** Logs of several changes that are made. */
+const rounds = testRounds(100);
 
 /** Who did it, with what has to be escaped in JSON. */
 const cause: Cause = {
@@ -81,6 +84,23 @@ describe('verifying an exported log', function () {
 
   const faultsOf = async (of: string | Buffer, more?: Options): Promise<readonly Fault[]> =>
     (await verified(of, more)).faults;
+
+  /** The events with one, in what is sealed, changed, taken out or put in. */
+  const touch = (all: readonly StoredEvent[]): readonly StoredEvent[] => {
+    // Neither the first, which names the log, nor the last that is sealed: what comes behind it nobody has signed.
+    const n = 1 + Math.floor(random() * (all.length - 3));
+    const event = all[n] as StoredEvent;
+    const alien = {
+      ...event,
+      stream: 'alien',
+      id: `01a00000-0000-7000-8000-${String(random()).slice(2, 14)}`,
+    };
+    const changed = { ...event, cause: event.cause.replace('curl', 'wget').replace('"so"', '"SO"') };
+    // Without its checkpoint a part of the log is not known event by event.
+    const how = pick(random, event.type === 'LogSealed' ? ['put in'] : ['put in', 'change', 'take out']);
+    if (how === 'put in') return all.toSpliced(n, 0, { ...alien, type: 'TenantCreated' });
+    return how === 'change' ? all.with(n, changed) : all.toSpliced(n, 1);
+  };
 
   before(async () => {
     dir = freshFolder();
@@ -156,6 +176,26 @@ describe('verifying an exported log', function () {
         const data = event.data.replace(/[a-z](?=[^a-z]*$)/, (letter) => (letter === 'x' ? 'y' : 'x'));
         const faults = await faultsOf(forged(text, events.with(n, { ...event, data })));
         expect(placesOf(faults), `event ${n}`).to.include(n);
+      }
+    });
+
+    it('names every event that was touched, and no other, where several were', async () => {
+      const sealed = new Set(events.map(({ hash }) => hash));
+      for (let round = 1; round <= rounds; round += 1) {
+        let touched: readonly StoredEvent[] = events;
+        for (let left = pick(random, [1, 2, 3]) ?? 1; left > 0; left -= 1) touched = touch(touched);
+        const candidate = forged(text, touched);
+        const faults = await faultsOf(candidate);
+        const where = `seed ${seed}, round ${round}: ${JSON.stringify(faults)}`;
+        const read = eventsOf(candidate);
+        const others = read.slice(0, -1).filter(({ hash }) => !sealed.has(hash));
+        expect(placesOf(faults), where).to.include.members(others.map(({ index }) => index));
+        // The last one nobody has signed: it may seem to stand for what is gone before it.
+        for (const { index, event_id } of faults)
+          if (index !== null && event_id !== null && index < read.length - 1)
+            expect(sealed.has(read[index]?.hash), where).to.equal(false);
+        // What was put in may have been taken out again.
+        expect(faults.length === 0, where).to.equal(candidate === forged(text, events));
       }
     });
 
