@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { checkpointStream, checkpointStreams } from '../commands/checkpoint.ts';
 import type { Config } from '../config.ts';
-import type { StoredEvent } from '../core/event.ts';
+import type { Position, StoredEvent } from '../core/event.ts';
 import { codec } from '../events/index.ts';
 import { readKeptNote } from '../proofs/claims.ts';
 import { verifierKeyFile } from '../proofs/signing-key.ts';
@@ -75,9 +75,16 @@ const openFile = async (path: string): Promise<Log> => {
   };
 };
 
-async function* checkpointEventsOf({ readStream }: Source): AsyncGenerator<StoredEvent, void> {
+/**
+ * The events that state checkpoints, up to a position: a service that runs states more, and they cover what stands behind
+ * it. They are found by their numbers.
+ */
+export async function* checkpointEventsOf(
+  { readStream }: Pick<Source, 'readStream'>,
+  last: Position,
+): AsyncGenerator<StoredEvent, void> {
   for (let [number, misses] = [1, 0]; misses < missingNumbersMax; number += 1) {
-    const events = await readStream(checkpointStream(number));
+    const events = (await readStream(checkpointStream(number))).filter(({ position }) => position <= last);
     misses = events.length === 0 ? misses + 1 : 0;
     yield* events;
   }
@@ -85,9 +92,10 @@ async function* checkpointEventsOf({ readStream }: Source): AsyncGenerator<Store
 
 const openLog = async (config: Config, signal: AbortSignal): Promise<Log> => {
   const source = openSource(config);
+  const head = await source.head();
   return {
-    pages: pagesOf(source, await source.head(), signal),
-    checkpointEvents: checkpointEventsOf(source),
+    pages: pagesOf(source, head, signal),
+    checkpointEvents: checkpointEventsOf(source, head),
     count: source.count(),
     close: source.close,
   };

@@ -83,6 +83,9 @@ export const createVerification = (needs: VerificationNeeds) => {
   const stated = new Set<string>();
   let readClaim: ReturnType<typeof createClaims> | undefined;
   let isAllRead = false;
+  /** Events that state checkpoints: read ahead, and come upon in the log. */
+  let statements = 0;
+  let statementsInLog = 0;
   let index = 0;
   let checkpoints = 0;
   let sealedAt: string | null = null;
@@ -96,14 +99,15 @@ export const createVerification = (needs: VerificationNeeds) => {
     roots.sort((a, b) => a.checkpoint.tree_size - b.checkpoint.tree_size);
   };
 
-  /** Reads the claims on, as far ahead as is needed to know what comes. */
-  const readOn = async (): Promise<void> => {
+  /** Reads the events that state checkpoints on, while it is so. */
+  const readWhile = async (isSo: () => boolean): Promise<void> => {
     const read = readClaim;
     if (read === undefined) return;
-    while (!isAllRead && order.needsClaim()) {
+    while (!isAllRead && isSo()) {
       const { value, done } = await checkpointEvents.next();
       isAllRead = done === true;
       if (done === true) return;
+      statements += 1;
       const { claim, why } = read(value);
       if (why !== undefined) tell(faultAt(null, value, why));
       if (claim === undefined) continue;
@@ -113,6 +117,16 @@ export const createVerification = (needs: VerificationNeeds) => {
       order.add(claim);
       putRoot({ of: `checkpoint ${claim.number}`, checkpoint: claim.checkpoint });
     }
+  };
+
+  /** What states a checkpoint in the log has to be among what is read ahead of it, or what it says would not count. */
+  const findStatement = async (event: StoredEvent): Promise<void> => {
+    statementsInLog += 1;
+    await readWhile(() => statements < statementsInLog);
+    if (statements < statementsInLog)
+      tell(
+        faultAt(index, event, 'states a checkpoint that is not found by its stream: it was not looked at'),
+      );
   };
 
   const holdRoots = (): void => {
@@ -161,7 +175,8 @@ export const createVerification = (needs: VerificationNeeds) => {
     take: async (events: readonly StoredEvent[]): Promise<void> => {
       for (const event of events) {
         readClaim ??= createClaims({ decode, keys, firstEventId: event.id });
-        if (!isAllRead && order.needsClaim()) await readOn();
+        if (!isAllRead && order.needsClaim()) await readWhile(order.needsClaim);
+        if (event.type === 'LogSealed') await findStatement(event);
         takeEvent(event);
       }
     },
@@ -170,7 +185,7 @@ export const createVerification = (needs: VerificationNeeds) => {
     /** The log has ended. */
     end: async (): Promise<Verified> => {
       order.close();
-      await readOn();
+      await readWhile(order.needsClaim);
       order.close();
       tellEnd();
       return {

@@ -189,7 +189,9 @@ describe('verifying an exported log', function () {
         const where = `seed ${seed}, round ${round}: ${JSON.stringify(faults)}`;
         const read = eventsOf(candidate);
         const others = read.slice(0, -1).filter(({ hash }) => !sealed.has(hash));
-        expect(placesOf(faults), where).to.include.members(others.map(({ index }) => index));
+        // Where the last one that is sealed is another, nobody can tell what belongs before it from what is behind it.
+        if (sealed.has(read.at(-2)?.hash))
+          expect(placesOf(faults), where).to.include.members(others.map(({ index }) => index));
         // The last one nobody has signed: it may seem to stand for what is gone before it.
         for (const { index, event_id } of faults)
           if (index !== null && event_id !== null && index < read.length - 1)
@@ -235,6 +237,17 @@ describe('verifying an exported log', function () {
         ).to.equal(true);
       }
     });
+  });
+
+  it('does not pass over checkpoints whose lines are written in another way', async () => {
+    const lines = text.split('\n').slice(1, -2);
+    const hidden = withLines(
+      text,
+      lines.map((line) => line.replace('"stream":"checkpoint', '"stream":"\\u0063heckpoint')),
+    );
+    const faults = await faultsOf(hidden);
+    const places = events.flatMap(({ type }, n) => (type === 'LogSealed' ? [n] : []));
+    expect(placesOf(faults)).to.deep.equal(places);
   });
 
   it('finds that the log is signed with another key', async () => {
