@@ -181,15 +181,26 @@ export const createSealer = (needs: SealerNeeds): Sealer => {
     }
   };
   const seal = (): Promise<void> => (running ??= sealAll().finally(() => (running = undefined)));
-  const sealOrTell = (): Promise<void> => seal().catch(failed);
+  const sealOrTell = (): Promise<void> =>
+    seal().catch((error: unknown) => {
+      // What was given up when the service stopped has no news.
+      if (!stopped.signal.aborted) failed(error);
+    });
 
+  // What failed is tried again whoever wrote what it was about, else the warning of it would stay.
   const isDue = (): boolean =>
-    uncovered > 0 &&
-    (warning === undefined ? uncovered >= everyEvents || clock() >= dueMs : clock() >= dueMs);
+    warning === undefined
+      ? uncovered > 0 && (uncovered >= everyEvents || clock() >= dueMs)
+      : clock() >= dueMs;
   const looking = setInterval(() => {
     if (running === undefined && isDue()) void sealOrTell();
   }, lookEveryMs);
   looking.unref();
+
+  const sealLeft = async (): Promise<void> => {
+    await running?.catch(() => undefined);
+    if (uncovered > 0 && !stopped.signal.aborted) await sealOrTell();
+  };
 
   return {
     wrote: (events) => {
@@ -205,9 +216,8 @@ export const createSealer = (needs: SealerNeeds): Sealer => {
     },
     stop: async () => {
       clearInterval(looking);
-      await running?.catch(() => undefined);
       const late = passed(lastMsMax, undefined, { ref: false });
-      if (uncovered > 0) await Promise.race([sealOrTell(), late]);
+      await Promise.race([sealLeft(), late]);
       stopped.abort();
     },
   };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createTenant } from '../../src/commands/tenant.ts';
 import type { StoredEvent } from '../../src/core/event.ts';
+import type { Clock, EventStore } from '../../src/core/ports.ts';
 import { leafOfEvent } from '../../src/proofs/leaves.ts';
 import { rootFromInclusion, rootOf } from '../../src/proofs/merkle.ts';
 import { sealedAtOnceMax } from '../../src/proofs/sealer.ts';
@@ -9,6 +10,7 @@ import { tenantsLog } from '../support/command.ts';
 import { wholeLog } from '../support/eventstore.ts';
 import { openJoined, type Joined } from '../support/joined.ts';
 import { createSealing, freshPem } from '../support/sealing.ts';
+import { until, within } from '../support/waiting.ts';
 
 describe('sealing a log', function () {
   this.timeout(30_000);
@@ -62,6 +64,51 @@ describe('sealing a log', function () {
     // The first checkpoint stands behind what was there, and the second covers it too.
     const length = sealedAtOnceMax + 301;
     expect(sealed).to.include({ number: 2, tree_size: length, root_hash: await rootUpTo(length) });
+  });
+
+  /** A node of which the log answers nothing, or throws, while it is told to. */
+  const troubled = (readAll: () => Promise<void>, clock?: Clock) => {
+    const { events } = joined.engine;
+    const log: EventStore = {
+      ...events,
+      readAll: async (after, limit) => {
+        await readAll();
+        return events.readAll(after, limit);
+      },
+    };
+    return createSealing(log, joined.run, pem, clock);
+  };
+
+  it('rests within seconds where it has begun to seal and the log does not answer', async () => {
+    let isAsked = false;
+    const { sealer } = troubled(() => {
+      isAsked = true;
+      return new Promise(() => {});
+    });
+    void sealer.seal();
+    await until('the log is asked', () => isAsked);
+    await within('the sealer rests', 10_000, sealer.stop());
+  });
+
+  it('tries again what failed on a log in which nothing happens, and warns no more', async () => {
+    let isAway = false;
+    let ms = Date.now();
+    const { sealer } = troubled(
+      async () => {
+        if (isAway) throw new Error('The log is away.');
+      },
+      () => ms,
+    );
+    await joined.grant(createTenant, { tenant_id: 't' });
+    await sealer.seal();
+    isAway = true;
+    const failed = await sealer.seal().catch((error: unknown) => error);
+    expect(failed).to.have.property('message', 'The log is away.');
+    expect(sealer.warning()).to.equal("The log can't be sealed: The log is away.");
+    isAway = false;
+    ms += 10_000;
+    await until('the log is sealed again', () => sealer.warning() === undefined);
+    await sealer.stop();
   });
 
   it('states one checkpoint of each number, whichever of many nodes is first', async () => {

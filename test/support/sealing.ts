@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createHistory } from '../../src/core/history.ts';
-import type { EventStore } from '../../src/core/ports.ts';
+import type { Clock, EventStore } from '../../src/core/ports.ts';
 import type { Run } from '../../src/core/run.ts';
 import type { Prover } from '../../src/proofs/prover.ts';
 import type { Sealer } from '../../src/proofs/sealer.ts';
@@ -17,6 +17,7 @@ export const createSealing = (
   log: EventStore,
   run: Run,
   pem: string,
+  clock: Clock = Date.now,
 ): { readonly sealer: Sealer; readonly prover: Prover } => {
   const secrets = createSecrets();
   const { sealer, proofs } = joinSealing({
@@ -24,7 +25,7 @@ export const createSealing = (
     run,
     history: createHistory(log),
     newId: () => secrets.newId(),
-    clock: Date.now,
+    clock,
     signer: signerOf(pem),
     everyEvents: Infinity,
     everyMs: Infinity,
