@@ -36,6 +36,16 @@ const writeFile = (path: string, text: string, mode: number): void => {
 /** The key of the settings. Throws `BadSignature` where it is none. */
 export const signerOf = (pem: string): Signer => createSigner(keyName, pem);
 
+/** The key of a file. Throws with the file's name, for whoever starts the service has to know which key it is about. */
+const signerOfFile = (path: string): Signer => {
+  try {
+    return signerOf(readFileSync(path, 'utf8'));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`${path} is not the key to sign with: ${why}`, { cause: error });
+  }
+};
+
 /**
  * The key of a data folder that this process owns; made where there is none. The public key is written beside it.
  * Throws where the file is not a key: it is never replaced, for what was signed with it would verify no more.
@@ -46,7 +56,7 @@ export const signerOfFolder = (dir: string): Signer => {
     const { privateKey } = generateKeyPairSync('ed25519');
     writeFile(path, privateKey.export({ format: 'pem', type: 'pkcs8' }) as string, 0o600);
   }
-  const signer = signerOf(readFileSync(path, 'utf8'));
+  const signer = signerOfFile(path);
   const publicPath = join(dir, verifierKeyFile);
   const text = `${signer.key.text}\n`;
   if (!existsSync(publicPath) || readFileSync(publicPath, 'utf8') !== text)
