@@ -52,9 +52,10 @@ const keysOf = (options: Options, { data_dir }: Config): readonly VerifierKey[] 
 /** The notes that were kept. Throws where one is not signed with one of the keys. */
 const keptOf = (options: Options, keys: readonly VerifierKey[]): readonly Kept[] =>
   (textOf(options, 'checkpoint')?.split(',') ?? []).map((name) => {
-    const note = readFileSync(name, 'utf8');
+    // Mail and shells give lines other ends, and the last one too many or none.
+    const note = `${readFileSync(name, 'utf8').replaceAll('\r\n', '\n').trim()}\n`;
     try {
-      return { name, note, checkpoint: readKeptNote(note, keys) };
+      return { name, checkpoint: readKeptNote(note, keys) };
     } catch (error) {
       throw new Error(`${name} is no checkpoint: ${error instanceof Error ? error.message : String(error)}`, {
         cause: error,

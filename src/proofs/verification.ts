@@ -1,5 +1,5 @@
 import type { Codec, Position, StoredEvent } from '../core/event.ts';
-import type { Checkpoint } from './checkpoint.ts';
+import { textOf, type Checkpoint } from './checkpoint.ts';
 import { createClaims } from './claims.ts';
 import { hashOf } from './event-hash.ts';
 import { createTree, leafOf } from './merkle.ts';
@@ -42,7 +42,7 @@ export type StreamEnds = {
 };
 
 /** A checkpoint that somebody kept, and what it is called where it is told of. */
-export type Kept = { readonly name: string; readonly note: string; readonly checkpoint: Checkpoint };
+export type Kept = { readonly name: string; readonly checkpoint: Checkpoint };
 
 /** What a verification stands on. */
 export type VerificationNeeds = {
@@ -80,7 +80,9 @@ export const createVerification = (needs: VerificationNeeds) => {
   const tree = createTree();
   /** Roots that are still to come. */
   const roots: Root[] = kept.map(({ name, checkpoint }) => ({ of: `the checkpoint in ${name}`, checkpoint }));
+  /** What those say that the log states too. By their text: others may have signed the kept ones as well. */
   const stated = new Set<string>();
+  const keptTexts = new Set(kept.map(({ checkpoint }) => textOf(checkpoint)));
   let readClaim: ReturnType<typeof createClaims> | undefined;
   let isAllRead = false;
   /** Events that state checkpoints: read ahead, and come upon in the log. */
@@ -113,7 +115,8 @@ export const createVerification = (needs: VerificationNeeds) => {
       if (claim === undefined) continue;
       checkpoints += 1;
       sealedAt = claim.checkpoint.time;
-      for (const { note } of kept) if (note === claim.note) stated.add(note);
+      const text = textOf(claim.checkpoint);
+      if (keptTexts.has(text)) stated.add(text);
       order.add(claim);
       putRoot({ of: `checkpoint ${claim.number}`, checkpoint: claim.checkpoint });
     }
@@ -165,8 +168,8 @@ export const createVerification = (needs: VerificationNeeds) => {
             `the end was cut off: the log has ${index} events, and ${of} covers ${checkpoint.tree_size}`,
           ),
         );
-    for (const { name, note } of kept)
-      if (!stated.has(note))
+    for (const { name, checkpoint } of kept)
+      if (!stated.has(textOf(checkpoint)))
         tell(faultAt(null, undefined, `the checkpoint in ${name} is not among those of the log`));
   };
 

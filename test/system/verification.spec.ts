@@ -8,6 +8,7 @@ import { verify } from '../../src/cli/verify.ts';
 import { createTenant, deleteTenant } from '../../src/commands/tenant.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Cause, StoredEvent } from '../../src/core/event.ts';
+import { createSigner } from '../../src/proofs/signed-note.ts';
 import { signerOf } from '../../src/proofs/signing-key.ts';
 import type { Fault, Verified } from '../../src/proofs/verification.ts';
 import { eventsOf, forged, withLines } from '../support/forging.ts';
@@ -237,6 +238,17 @@ describe('verifying an exported log', function () {
         ).to.equal(true);
       }
     });
+  });
+
+  it('takes a kept checkpoint as mail and shells leave it, and with signatures of others', async () => {
+    const note = readFileSync(kept[1] ?? '', 'utf8');
+    const witness = createSigner('witness', freshPem());
+    const [, signature = ''] = witness.sign(note.slice(0, note.lastIndexOf('\n\n') + 1)).split('\n\n');
+    const path = join(dir, 'other-form');
+    for (const other of [note.replaceAll('\n', '\r\n'), `${note}\n`, note.trimEnd(), `${note}${signature}`]) {
+      writeFileSync(path, other);
+      expect(await faultsOf(text, { checkpoint: path }), JSON.stringify(other)).to.deep.equal([]);
+    }
   });
 
   it('does not pass over checkpoints whose lines are written in another way', async () => {
