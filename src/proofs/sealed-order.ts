@@ -24,6 +24,7 @@ type Tell = (index: number, event: StoredEvent | undefined, what: string) => voi
  */
 export const createSealedOrder = (tell: Tell) => {
   const claims: Claim[] = [];
+  const places = new WeakMap<Claim, ReadonlyMap<string, number>>();
   const strangers: Stranger[] = [];
   /** Of what is held alone, lowest first. */
   const missing = new Set<number>();
@@ -43,11 +44,24 @@ export const createSealedOrder = (tell: Tell) => {
     return claim.fingerprints.compare(leaf, 0, fingerprintBytes, at, at + fingerprintBytes) === 0;
   };
 
+  /** Where each fingerprint of a claim stands; made once something is looked for, for in a whole log nothing is. */
+  const placesIn = (claim: Claim): ReadonlyMap<string, number> => {
+    const made = places.get(claim);
+    if (made !== undefined) return made;
+    const { from, fingerprints } = claim;
+    const byPrint = new Map<string, number>();
+    for (let at = 0; at < fingerprints.length; at += fingerprintBytes)
+      byPrint.set(fingerprints.toString('latin1', at, at + fingerprintBytes), from + at / fingerprintBytes);
+    places.set(claim, byPrint);
+    return byPrint;
+  };
+
   const placeOf = (leaf: Hash): number | undefined => {
-    const print = fingerprintOf(leaf);
-    for (const { from, fingerprints } of claims)
-      for (let at = fingerprints.indexOf(print); at !== -1; at = fingerprints.indexOf(print, at + 1))
-        if (at % fingerprintBytes === 0) return from + at / fingerprintBytes;
+    const print = fingerprintOf(leaf).toString('latin1');
+    for (const claim of claims) {
+      const place = placesIn(claim).get(print);
+      if (place !== undefined) return place;
+    }
     return undefined;
   };
 

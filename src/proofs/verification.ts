@@ -71,15 +71,16 @@ export const createVerification = (needs: VerificationNeeds) => {
   const { decode, keys, kept, streams, checkpointEvents } = needs;
   const faults: Fault[] = [];
   const told = new Set<number>();
+  const isFull = (): boolean => faults.length >= faultsMax;
   const tell = (fault: Fault): void => {
-    if (faults.length >= faultsMax || (fault.index !== null && told.has(fault.index))) return;
+    if (isFull() || (fault.index !== null && told.has(fault.index))) return;
     if (fault.index !== null) told.add(fault.index);
     faults.push(fault);
   };
   const order = createSealedOrder((index, event, what) => tell(faultAt(index, event, what)));
   const tree = createTree();
   /** Roots that are still to come. */
-  const roots: Root[] = kept.map(({ name, checkpoint }) => ({ of: `the checkpoint in ${name}`, checkpoint }));
+  const roots: Root[] = [];
   /** What those say that the log states too. By their text: others may have signed the kept ones as well. */
   const stated = new Set<string>();
   const keptTexts = new Set(kept.map(({ checkpoint }) => textOf(checkpoint)));
@@ -101,6 +102,8 @@ export const createVerification = (needs: VerificationNeeds) => {
     roots.sort((a, b) => a.checkpoint.tree_size - b.checkpoint.tree_size);
   };
 
+  for (const { name, checkpoint } of kept) putRoot({ of: `the checkpoint in ${name}`, checkpoint });
+
   /** Reads the events that state checkpoints on, while it is so. */
   const readWhile = async (isSo: () => boolean): Promise<void> => {
     const read = readClaim;
@@ -117,10 +120,12 @@ export const createVerification = (needs: VerificationNeeds) => {
       sealedAt = claim.checkpoint.time;
       const text = textOf(claim.checkpoint);
       if (keptTexts.has(text)) stated.add(text);
-      order.add(claim);
+      if (!isFull()) order.add(claim);
       putRoot({ of: `checkpoint ${claim.number}`, checkpoint: claim.checkpoint });
     }
   };
+
+  const needsClaim = (): boolean => !isFull() && order.needsClaim();
 
   /** What states a checkpoint in the log has to be among what is read ahead of it, or what it says would not count. */
   const findStatement = async (event: StoredEvent): Promise<void> => {
@@ -133,10 +138,11 @@ export const createVerification = (needs: VerificationNeeds) => {
   };
 
   const holdRoots = (): void => {
-    for (let [next] = roots; next?.checkpoint.tree_size === index; [next] = roots) {
+    for (let [next] = roots; next !== undefined && next.checkpoint.tree_size <= index; [next] = roots) {
       roots.shift();
-      if (next.checkpoint.root_hash === tree.root().toString('base64')) sealedEvents = index;
-      else broken ??= `the first ${index} events are not those of ${next.of}`;
+      const { tree_size, root_hash } = next.checkpoint;
+      if (tree_size === index && root_hash === tree.root().toString('base64')) sealedEvents = index;
+      else broken ??= `the first ${tree_size} events are not those of ${next.of}`;
     }
   };
 
@@ -150,7 +156,8 @@ export const createVerification = (needs: VerificationNeeds) => {
     const against = streams.take(event, event.hash ?? hash);
     if (against !== undefined) tell(faultAt(index, event, against));
     const leaf = leafOf(Buffer.from(hash, 'base64'));
-    if (isSealed) order.take(leaf, event, index);
+    // What is told no more need not be looked for: in a log that is another throughout that takes longest.
+    if (isSealed && !isFull()) order.take(leaf, event, index);
     tree.add(leaf);
     index += 1;
     holdRoots();
@@ -178,7 +185,7 @@ export const createVerification = (needs: VerificationNeeds) => {
     take: async (events: readonly StoredEvent[]): Promise<void> => {
       for (const event of events) {
         readClaim ??= createClaims({ decode, keys, firstEventId: event.id });
-        if (!isAllRead && order.needsClaim()) await readWhile(order.needsClaim);
+        if (!isAllRead && needsClaim()) await readWhile(needsClaim);
         if (event.type === 'LogSealed') await findStatement(event);
         takeEvent(event);
       }
@@ -188,7 +195,7 @@ export const createVerification = (needs: VerificationNeeds) => {
     /** The log has ended. */
     end: async (): Promise<Verified> => {
       order.close();
-      await readWhile(order.needsClaim);
+      await readWhile(needsClaim);
       order.close();
       tellEnd();
       return {
