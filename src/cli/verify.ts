@@ -9,7 +9,13 @@ import { codec } from '../events/index.ts';
 import { readKeptNote } from '../proofs/claims.ts';
 import { verifierKeyFile } from '../proofs/signing-key.ts';
 import { readVerifierKey, type VerifierKey } from '../proofs/signed-note.ts';
-import { createVerification, type Fault, type Kept, type Verified } from '../proofs/verification.ts';
+import {
+  createVerification,
+  faultsMax,
+  type Fault,
+  type Kept,
+  type Verified,
+} from '../proofs/verification.ts';
 import { BadUsage, textOf, type Command, type CommandInput, type Options } from './command.ts';
 import { openSource, pagesOf, type Source } from './engines.ts';
 import { DamagedFile, readLogPages, readStreamsOf } from './log-file.ts';
@@ -108,7 +114,8 @@ const faultLine = ({ index, event_id, position, stream, revision, what }: Fault)
 };
 
 const summaryOf = ({ events, checkpoints, sealed_events, sealed_at, faults }: Verified): string => {
-  if (faults.length > 0) return `The log is not what it was: ${faults.length} faults in ${events} events`;
+  const many = faults.length === faultsMax ? `${faultsMax} faults or more` : `${faults.length} faults`;
+  if (faults.length > 0) return `The log is not what it was: ${many} in ${events} events`;
   if (checkpoints === 0) return `${events} events verified, and no checkpoint covers any of them`;
   const left = events - sealed_events;
   return `${events} events verified: ${sealed_events} under ${checkpoints} checkpoints up to ${sealed_at}, ${left} behind the last one`;

@@ -17,7 +17,7 @@ export const LogSealed = event(
     /** The id of the last event that it covers. */
     last: z.string(),
     /** The blocks of 256 events that are whole since: the root of each, base64, and the id and time of its first event. */
-    blocks: z.array(z.strictObject({ hash: z.string(), first: z.string(), time: instant })),
+    blocks: z.array(z.strictObject({ hash: z.string().length(44), first: z.string(), time: instant })),
     /** The first 8 bytes of the hash of each leaf since the checkpoint before, in the log's order, base64. */
     fingerprints: z.string(),
   }),

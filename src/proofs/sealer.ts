@@ -20,6 +20,9 @@ const lookEveryMs = 1_000;
 /** How long is waited after a failure, in milliseconds. */
 const retryAfterMs = 10_000;
 
+/** How long after the start it is looked at the latest what was left uncovered, in milliseconds. */
+const firstMsMax = 60_000;
+
 /** How long the last checkpoint may take when the service stops, in milliseconds. */
 const lastMsMax = 2_000;
 
@@ -162,7 +165,8 @@ export const createSealer = (needs: SealerNeeds): Sealer => {
   const sealOnce = createSealing(needs);
   /** Events of this node that no checkpoint covers, at most; at the start nobody knows of any. */
   let uncovered = 1;
-  let dueMs = clock() + everyMs;
+  // One that is killed again and again must not wait each time as long as one that goes on.
+  let dueMs = clock() + Math.min(everyMs, firstMsMax);
   const stopped = new AbortController();
   let running: Promise<void> | undefined;
   let warning: string | undefined;

@@ -9,7 +9,7 @@ import {
   renameSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createSigner, type Signer } from './signed-note.ts';
 
 /** The name that the key has in signatures. */
@@ -31,6 +31,12 @@ const writeFile = (path: string, text: string, mode: number): void => {
     closeSync(fd);
   }
   renameSync(unfinished, path);
+  const folder = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
 };
 
 /** The key of the settings. Throws `BadSignature` where it is none. */
@@ -48,16 +54,22 @@ const signerOfFile = (path: string): Signer => {
 
 /**
  * The key of a data folder that this process owns; made where there is none. The public key is written beside it.
- * Throws where the file is not a key: it is never replaced, for what was signed with it would verify no more.
+ * Throws where the file is not a key, or is missing beside its public one: it is never replaced, for what was signed with
+ * it would verify no more.
  */
 export const signerOfFolder = (dir: string): Signer => {
   const path = join(dir, signingKeyFile);
+  const publicPath = join(dir, verifierKeyFile);
   if (!existsSync(path)) {
+    // It was lost, or is kept elsewhere: another one in its place would not be noticed for long.
+    if (existsSync(publicPath))
+      throw new Error(
+        `${path} is missing, and ${publicPath} is there: put the key back, name it in the settings, or remove the public one too for a new key.`,
+      );
     const { privateKey } = generateKeyPairSync('ed25519');
     writeFile(path, privateKey.export({ format: 'pem', type: 'pkcs8' }) as string, 0o600);
   }
   const signer = signerOfFile(path);
-  const publicPath = join(dir, verifierKeyFile);
   const text = `${signer.key.text}\n`;
   if (!existsSync(publicPath) || readFileSync(publicPath, 'utf8') !== text)
     writeFile(publicPath, text, 0o644);

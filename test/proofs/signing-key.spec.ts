@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { signerOfFolder, signingKeyFile, verifierKeyFile } from '../../src/proofs/signing-key.ts';
@@ -40,5 +40,18 @@ describe('the signing key of a data folder', () => {
   it('is named where it can not be read', () => {
     mkdirSync(path());
     expect(() => signerOfFolder(dir)).to.throw(`${path()} is not the key to sign with: EISDIR`);
+  });
+
+  it('is not made anew where it was lost and its public key is still there', () => {
+    const made = signerOfFolder(dir);
+    const pem = readFileSync(path(), 'utf8');
+    rmSync(path());
+    expect(() => signerOfFolder(dir)).to.throw(
+      `${path()} is missing, and ${join(dir, verifierKeyFile)} is there`,
+    );
+    writeFileSync(path(), pem);
+    expect(signerOfFolder(dir).key.text).to.equal(made.key.text);
+    for (const file of [path(), join(dir, verifierKeyFile)]) rmSync(file);
+    expect(signerOfFolder(dir).key.text).not.to.equal(made.key.text);
   });
 });
