@@ -7,15 +7,11 @@ import type { Config } from '../config.ts';
 import type { Position, StoredEvent } from '../core/event.ts';
 import { codec } from '../events/index.ts';
 import { readKeptNote } from '../proofs/claims.ts';
+import { faultsMax, type Fault } from '../proofs/faults.ts';
 import { verifierKeyFile } from '../proofs/signing-key.ts';
 import { readVerifierKey, type VerifierKey } from '../proofs/signed-note.ts';
-import {
-  createVerification,
-  faultsMax,
-  type Fault,
-  type Kept,
-  type Verified,
-} from '../proofs/verification.ts';
+import type { Kept } from '../proofs/statements.ts';
+import { createVerification, type Verified } from '../proofs/verification.ts';
 import { BadUsage, textOf, type Command, type CommandInput, type Options } from './command.ts';
 import { openSource, pagesOf, type Source } from './engines.ts';
 import { DamagedFile, readLogPages, readStreamsOf } from './log-file.ts';

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { StoreUnavailable } from '../core/ports.ts';
+import { BrokenSeal } from '../proofs/blocks.ts';
 import { ChangedEvent } from '../proofs/leaves.ts';
-import { BrokenSeal } from '../proofs/sealed-log.ts';
+
 import { TooManyConflicts } from '../core/run.ts';
 import { TooManyHashes } from '../core/secrets.ts';
 import { refusals, type RefusalCode, type RefusalKind } from '../refusals.ts';

@@ -1,8 +1,9 @@
 import type { StoredEvent } from '../core/event.ts';
+import { BrokenSeal } from './blocks.ts';
 import { blockLeaves, leafOfEvent } from './leaves.ts';
 import { hashOf } from './event-hash.ts';
 import { consistencyPath, inclusionPath } from './merkle.ts';
-import { BrokenSeal, type Sealed, type SealedLog } from './sealed-log.ts';
+import type { Sealed, SealedLog } from './sealed-log.ts';
 
 /** Shows that an event is part of what a checkpoint covers (RFC 6962 §2.1.1). Hashes are SHA-256, base64. */
 export type Inclusion = {
@@ -40,7 +41,8 @@ const firstThat = async (end: number, isSo: (n: number) => Promise<boolean> | bo
 
 /** Proofs over what is sealed. */
 export const createProver = (sealedLog: SealedLog): Prover => {
-  const { advance, readSealed, sizes, blocks, positionOf, eventsOf, subtree } = sealedLog;
+  const { advance, readSealed, sizes, blocks } = sealedLog;
+  const { positionOf, eventsOf, subtree } = blocks;
 
   const get = async (number: number): Promise<Sealed> => {
     const found = await readSealed(number);
@@ -58,7 +60,7 @@ export const createProver = (sealedLog: SealedLog): Prover => {
 
   /** The place of an event in the log: its block by halving, then its place in that. */
   const indexOf = async ({ id, position }: StoredEvent): Promise<number | undefined> => {
-    const behind = await firstThat(blocks(), async (block) => (await positionOf(block)) > position);
+    const behind = await firstThat(blocks.count(), async (block) => (await positionOf(block)) > position);
     // Behind the last whole block there may be one more.
     for (const block of behind === 0 ? [0] : [behind - 1, behind]) {
       const at = (await eventsOf(block)).findIndex((event) => event.id === id);

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn, setTimeout as passed } from 'node:timers/promises';
-import { startOfLog, type Position, type StoredEvent } from '../core/event.ts';
+import { startOfLog, type Position } from '../core/event.ts';
 import type { Clock, EventStore } from '../core/ports.ts';
 import type { CheckpointFact } from '../events/checkpoint.ts';
+import { BrokenSeal } from './blocks.ts';
 import { digestOf, originOf, textOf } from './checkpoint.ts';
-import { blockLeaves, fingerprintOf, leafOfEvent } from './leaves.ts';
-import { rootOf, type GrowingTree, type Hash } from './merkle.ts';
-import { BrokenSeal, type Sealed, type SealedLog } from './sealed-log.ts';
+import { createPart, type Part } from './part.ts';
+import type { Sealed, SealedLog } from './sealed-log.ts';
 import type { Signer } from './signed-note.ts';
 
 /** The most events that one checkpoint covers and the one before did not: their fingerprints stand in one event. */
@@ -41,39 +41,6 @@ export type SealerNeeds = {
   readonly failed: (error: unknown) => void;
 };
 
-/** A part of the log on its way under a checkpoint. */
-type Part = {
-  readonly tree: GrowingTree;
-  readonly fresh: CheckpointFact['data']['blocks'];
-  readonly fingerprints: Buffer[];
-  /** Leaves of the block that is not whole, and its first event. */
-  readonly leaves: Hash[];
-  first: Pick<StoredEvent, 'id' | 'time'>;
-  last: string;
-  /** Whether there is more than checkpoints among it. */
-  hasNews: boolean;
-};
-
-const putLeaf = (part: Part, event: StoredEvent): Hash => {
-  const leaf = leafOfEvent(event);
-  if (part.leaves.length === 0) part.first = event;
-  part.leaves.push(leaf);
-  part.last = event.id;
-  if (part.leaves.length === blockLeaves) {
-    const hash = rootOf(part.leaves.splice(0));
-    part.tree.add(hash, blockLeaves);
-    const { id: first, time } = part.first;
-    part.fresh.push({ hash: hash.toString('base64'), first, time });
-  }
-  return leaf;
-};
-
-const rootWith = ({ tree, leaves }: Part): Hash => {
-  const whole = tree.copy();
-  for (const leaf of leaves) whole.add(leaf);
-  return whole.root();
-};
-
 /** Seals the log now and then. */
 export type Sealer = {
   /** Counts events that this node has written. */
@@ -88,38 +55,29 @@ export type Sealer = {
 
 /** Goes through the part that the last checkpoint does not cover, and states checkpoints up to the log's end. */
 const createSealing = ({ log, sealedLog, signer, clock, state }: SealerNeeds) => {
+  const { blocks } = sealedLog;
+
   /** Takes the block that is not whole up to the checkpoint's end again, and holds it against the root. */
   const resume = async (sealed: Sealed | undefined): Promise<[Part, Position]> => {
-    const part: Part = {
-      tree: sealedLog.tree(),
-      fresh: [],
-      fingerprints: [],
-      leaves: [],
-      first: { id: '', time: '' },
-      last: '',
-      hasNews: false,
-    };
-    let at = await sealedLog.beforeBlock(sealedLog.blocks());
-    const left = (sealed?.tree_size ?? 0) - part.tree.size();
+    const part = createPart(blocks.tree());
+    let at = await blocks.beforeBlock(blocks.count());
+    const left = (sealed?.tree_size ?? 0) - part.size();
     if (left > 0) {
       const events = await log.readAll(at, left);
-      for (const event of events) putLeaf(part, event);
+      for (const event of events) part.put(event);
       at = events.at(-1)?.position ?? at;
     }
-    if (sealed !== undefined && rootWith(part).toString('base64') !== sealed.root_hash)
+    if (sealed !== undefined && part.root() !== sealed.root_hash)
       throw new BrokenSeal(`The log is not what checkpoint ${sealed.number} has sealed.`);
     return [part, at];
   };
 
   /** Reads on until the end, or until there is enough; answers whether it was the end. */
   const read = async (part: Part, from: Position): Promise<boolean> => {
-    for (let at = from; part.fingerprints.length < sealedAtOnceMax;) {
-      const limit = Math.min(pageEvents, sealedAtOnceMax - part.fingerprints.length);
+    for (let at = from; part.fresh() < sealedAtOnceMax;) {
+      const limit = Math.min(pageEvents, sealedAtOnceMax - part.fresh());
       const page = await log.readAll(at, limit);
-      for (const event of page) {
-        part.fingerprints.push(fingerprintOf(putLeaf(part, event)));
-        part.hasNews ||= event.type !== 'LogSealed';
-      }
+      for (const event of page) part.putFresh(event);
       if (page.length < limit) return true;
       at = page.at(-1)?.position ?? at;
       await nextTurn();
@@ -127,25 +85,18 @@ const createSealing = ({ log, sealedLog, signer, clock, state }: SealerNeeds) =>
     return false;
   };
 
-  const factOf = async (part: Part, sealed: Sealed | undefined): Promise<CheckpointFact['data']> => {
-    const fingerprints = Buffer.concat(part.fingerprints);
+  const sign = async (part: Part, sealed: Sealed | undefined): Promise<CheckpointFact['data']> => {
     const [firstOfLog] = sealed === undefined ? await log.readAll(startOfLog, 1) : [];
-    const number = (sealed?.number ?? 0) + 1;
+    const covered = part.covered();
     const text = textOf({
       origin: sealed?.origin ?? originOf(firstOfLog?.id ?? ''),
-      tree_size: part.tree.size() + part.leaves.length,
-      root_hash: rootWith(part).toString('base64'),
+      tree_size: part.size(),
+      root_hash: part.root(),
       time: new Date(clock()).toISOString(),
       previous: sealed === undefined ? null : digestOf(sealed.note),
-      fingerprints: digestOf(fingerprints.toString('base64')),
+      fingerprints: digestOf(covered.fingerprints),
     });
-    return {
-      number,
-      note: signer.sign(text),
-      last: part.last,
-      blocks: part.fresh,
-      fingerprints: fingerprints.toString('base64'),
-    };
+    return { number: (sealed?.number ?? 0) + 1, note: signer.sign(text), ...covered };
   };
 
   /** Answers whether something may be left: more than one checkpoint covers, or what another node did not cover. */
@@ -153,8 +104,8 @@ const createSealing = ({ log, sealedLog, signer, clock, state }: SealerNeeds) =>
     const sealed = await sealedLog.advance();
     const [part, at] = await resume(sealed);
     const isEnd = await read(part, at);
-    if (!part.hasNews) return false;
-    const isStated = await state(await factOf(part, sealed));
+    if (!part.hasNews()) return false;
+    const isStated = await state(await sign(part, sealed));
     return !isStated || !isEnd;
   };
 };
