@@ -164,8 +164,8 @@ describe('requests of the Admin API that are refused', () => {
       expect(await program.stop()).to.equal(0);
       const fresh = (await logOf(dir)).slice(before);
       const all = statedIn(fresh);
-      expect(fresh.at(-1)?.type).to.equal('LogSealed');
-      expect(all).to.have.length(fresh.length - 1);
+      // Where there is a key to sign with, the stop sealed the log too.
+      expect(all).to.have.length(fresh.filter(({ type }) => type !== 'LogSealed').length);
       const of = (caller: string) => all.filter(({ refused: who }) => who === caller);
       const sum = (some: readonly Stated[]): number => some.reduce((total, one) => total + one.total, 0);
       // The clock may have come to the next minute meanwhile.
