@@ -10,7 +10,7 @@ import { createTransact } from './transaction.ts';
 import { checkpointPassive, checkpointTruncate, createWalProbe, walFramesDue } from './wal.ts';
 
 /** Events per transaction: nobody is served meanwhile. */
-const chunkEvents = 10_000;
+const chunkEvents = 1_000;
 
 /** A folder's data file while no service has the folder, and none can take it. */
 export type OwnedFile = { readonly db: Database; readonly close: () => void };

@@ -6,8 +6,8 @@ import { createDataFile } from './schema.ts';
 import { openDatabase, type Database } from './sqlite.ts';
 import { createTransact } from './transaction.ts';
 
-/** Events per transaction: nobody waits for anything in between. */
-const chunkEvents = 10_000;
+/** Events per transaction: nobody waits in between, but what a chunk makes is held until its end (10,000: 80 MB more). */
+const chunkEvents = 1_000;
 
 /** Page cache of the connection, in KiB. */
 const cacheKib = 32_768;
