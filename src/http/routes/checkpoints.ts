@@ -29,28 +29,11 @@ export const checkpoint = z
   })
   .meta({ id: 'Checkpoint', description: 'The log up to an event, sealed.' });
 
-/** What is shown of a checkpoint. */
+/** What is shown of a checkpoint: what it says of single events is in the event that states it. */
 export const checkpointView = ({
-  number,
-  origin,
-  tree_size,
-  root_hash,
-  time,
-  previous,
-  note,
-  event_id,
-  position,
-}: Sealed): z.input<typeof checkpoint> => ({
-  number,
-  origin,
-  tree_size,
-  root_hash,
-  time,
-  previous,
-  note,
-  event_id,
-  position,
-});
+  fingerprints: _fingerprints,
+  ...shown
+}: Sealed): z.input<typeof checkpoint> => shown;
 
 /** The checkpoints as a list is read: their numbers are what it is cut by. */
 const pagesOf = ({ latest, list }: Prover) => ({
