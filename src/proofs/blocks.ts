@@ -3,7 +3,7 @@ import { startOfLog, toPosition, type Position, type StoredEvent } from '../core
 import { readPageEventsMax, type EventStore } from '../core/ports.ts';
 import type { CheckpointFact } from '../events/checkpoint.ts';
 import { blockLeaves, leafOfEvent } from './leaves.ts';
-import { createTree, nodeOf, rootOf, splitOf, type GrowingTree, type Hash } from './merkle.ts';
+import { createTree, nodeOf, rootOf, splitOf, type GrowingTree, type Hash, type Subtree } from './merkle.ts';
 
 /** The log is not what was sealed. */
 export class BrokenSeal extends Error {
@@ -89,16 +89,26 @@ export const createBlocks = ({ log, findEvent }: BlocksNeeds) => {
   const eventsOf = async (block: number): Promise<readonly StoredEvent[]> =>
     log.readAll(await beforeBlock(block), blockLeaves);
 
-  const subtree = async (begin: number, end: number): Promise<Hash> => {
-    const perfect = levels.at(begin, end - begin);
-    if (perfect !== undefined) return perfect;
-    if (Math.floor(begin / blockLeaves) === Math.floor((end - 1) / blockLeaves)) {
-      const events = await eventsOf(Math.floor(begin / blockLeaves));
-      const from = begin % blockLeaves;
-      return rootOf(events.slice(from, from + end - begin).map(leafOfEvent));
-    }
-    const middle = begin + splitOf(end - begin);
-    return nodeOf(await subtree(begin, middle), await subtree(middle, end));
+  /** Answers the hashes that one proof asks for, and reads each block for it once. */
+  const createSubtree = (): Subtree => {
+    const read = new Map<number, Promise<readonly Hash[]>>();
+    const leavesOf = (block: number): Promise<readonly Hash[]> => {
+      const reading = read.get(block) ?? eventsOf(block).then((events) => events.map(leafOfEvent));
+      read.set(block, reading);
+      return reading;
+    };
+    const subtree: Subtree = async (begin, end) => {
+      const perfect = levels.at(begin, end - begin);
+      if (perfect !== undefined) return perfect;
+      const block = Math.floor(begin / blockLeaves);
+      if (block === Math.floor((end - 1) / blockLeaves)) {
+        const from = begin % blockLeaves;
+        return rootOf((await leavesOf(block)).slice(from, from + end - begin));
+      }
+      const middle = begin + splitOf(end - begin);
+      return nodeOf(await subtree(begin, middle), await subtree(middle, end));
+    };
+    return subtree;
   };
 
   return {
@@ -111,7 +121,7 @@ export const createBlocks = ({ log, findEvent }: BlocksNeeds) => {
     positionOf,
     beforeBlock,
     eventsOf,
-    subtree,
+    createSubtree,
     /** The tree over all whole blocks. */
     tree: (): GrowingTree => {
       const tree = createTree();

@@ -42,7 +42,7 @@ const firstThat = async (end: number, isSo: (n: number) => Promise<boolean> | bo
 /** Proofs over what is sealed. */
 export const createProver = (sealedLog: SealedLog): Prover => {
   const { advance, readSealed, sizes, blocks } = sealedLog;
-  const { positionOf, eventsOf, subtree } = blocks;
+  const { positionOf, eventsOf, createSubtree } = blocks;
 
   const get = async (number: number): Promise<Sealed> => {
     const found = await readSealed(number);
@@ -81,7 +81,7 @@ export const createProver = (sealedLog: SealedLog): Prover => {
     inclusion: async (event, checkpoint) => {
       const index = await indexOf(event);
       if (index === undefined || index >= checkpoint.tree_size) return undefined;
-      const hashes = await inclusionPath(index, checkpoint.tree_size, subtree);
+      const hashes = await inclusionPath(index, checkpoint.tree_size, createSubtree());
       return {
         index,
         hash: hashOf(event),
@@ -91,7 +91,7 @@ export const createProver = (sealedLog: SealedLog): Prover => {
       };
     },
     consistency: async (first, second) => {
-      const hashes = await consistencyPath(first.tree_size, second.tree_size, subtree);
+      const hashes = await consistencyPath(first.tree_size, second.tree_size, createSubtree());
       return hashes.map((hash) => hash.toString('base64'));
     },
   };

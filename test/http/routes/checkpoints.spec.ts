@@ -99,7 +99,7 @@ describe('the checkpoints of the log', function () {
     const edges = new Set(sealed.flatMap(({ tree_size: size }) => [size - 1, size]));
     const asked = events
       .map((event, n) => [n, event] as const)
-      .filter(([n]) => n < last.tree_size && (n % 9 === 0 || n % 256 === 255 || edges.has(n)));
+      .filter(([n]) => n < last.tree_size && (n % 64 === 0 || n % 256 === 255 || edges.has(n)));
     await forEach(asked, 4, async ([n, { id, position, hash }]) => {
       const first = sealed.find(({ tree_size }) => tree_size > n);
       const by = n % 2 === 0 ? last : (first as Checkpoint);
