@@ -1,20 +1,13 @@
 import { startOfLog, type StoredEvent } from '../core/event.ts';
 import { decode } from '../projections/index.ts';
-import { openDatabase } from '../stores/embedded/sqlite.ts';
 import { DamagedFile } from './log-file.ts';
-
-/** SQLite's name for a database in a file of its own that is gone when it is closed, or the process ends. */
-const temporary = '';
+import { openScratch } from './scratch.ts';
 
 /** What of the log so far has to be known, on disk: a log is longer than memory is wide. */
 const createSeen = () => {
-  const db = openDatabase(temporary);
-  db.exec(`
-    PRAGMA journal_mode = OFF;
-    PRAGMA synchronous = OFF;
+  const db = openScratch(`
     CREATE TABLE ids (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
     CREATE TABLE streams (stream TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-    BEGIN;
   `);
   const putId = db.prepare('INSERT INTO ids VALUES (?) ON CONFLICT DO NOTHING');
   const begin = db.prepare('INSERT INTO streams VALUES (?, 0) ON CONFLICT DO NOTHING');

@@ -1,19 +1,12 @@
 import type { StoredEvent } from '../core/event.ts';
 import type { StreamEnds } from '../proofs/verification.ts';
-import { openDatabase } from '../stores/embedded/sqlite.ts';
-
-/** SQLite's name for a database in a file of its own that is gone when it is closed, or the process ends. */
-const temporary = '';
+import { openScratch } from './scratch.ts';
 
 /** Where the streams end that have been read, on disk: there can be more than memory holds. */
 export const createStreamEnds = (): StreamEnds & { readonly close: () => void } => {
-  const db = openDatabase(temporary);
-  db.exec(`
-    PRAGMA journal_mode = OFF;
-    PRAGMA synchronous = OFF;
+  const db = openScratch(`
     CREATE TABLE ends (stream TEXT PRIMARY KEY, revision INTEGER NOT NULL, hash TEXT NOT NULL)
       STRICT, WITHOUT ROWID;
-    BEGIN;
   `);
   const begin = db.prepare('INSERT INTO ends VALUES (?, 0, ?) ON CONFLICT DO NOTHING');
   const next = db.prepare(
