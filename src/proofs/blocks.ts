@@ -20,6 +20,9 @@ export type BlocksNeeds = {
 /** A whole block; its place is remembered once it has been looked for. */
 type Block = { readonly hash: Hash; readonly first: string; readonly time: string; position?: Position };
 
+/** The events of a block, as far as it goes, and their leaves. */
+type BlockRead = { readonly events: readonly StoredEvent[]; readonly leaves: readonly Hash[] };
+
 /** The event that so many stand before; absent where the log is shorter. Reads all of them. */
 const nthEvent = async (
   { readAll }: Pick<EventStore, 'readAll'>,
@@ -86,14 +89,16 @@ export const createBlocks = ({ log, findEvent }: BlocksNeeds) => {
     return (await log.readAll(before, blockLeaves)).at(-1)?.position ?? before;
   };
 
-  const eventsOf = async (block: number): Promise<readonly StoredEvent[]> =>
-    log.readAll(await beforeBlock(block), blockLeaves);
+  const readBlock = async (block: number): Promise<BlockRead> => {
+    const events = await log.readAll(await beforeBlock(block), blockLeaves);
+    return { events, leaves: events.map(leafOfEvent) };
+  };
 
-  /** Answers the hashes that one proof asks for, and reads each block for it once. */
-  const createSubtree = (): Subtree => {
-    const read = new Map<number, Promise<readonly Hash[]>>();
-    const leavesOf = (block: number): Promise<readonly Hash[]> => {
-      const reading = read.get(block) ?? eventsOf(block).then((events) => events.map(leafOfEvent));
+  /** Reads for one proof: each block once, whatever is asked of it. */
+  const createReading = () => {
+    const read = new Map<number, Promise<BlockRead>>();
+    const blockOf = (block: number): Promise<BlockRead> => {
+      const reading = read.get(block) ?? readBlock(block);
       read.set(block, reading);
       return reading;
     };
@@ -103,12 +108,12 @@ export const createBlocks = ({ log, findEvent }: BlocksNeeds) => {
       const block = Math.floor(begin / blockLeaves);
       if (block === Math.floor((end - 1) / blockLeaves)) {
         const from = begin % blockLeaves;
-        return rootOf((await leavesOf(block)).slice(from, from + end - begin));
+        return rootOf((await blockOf(block)).leaves.slice(from, from + end - begin));
       }
       const middle = begin + splitOf(end - begin);
       return nodeOf(await subtree(begin, middle), await subtree(middle, end));
     };
-    return subtree;
+    return { blockOf, subtree };
   };
 
   return {
@@ -120,8 +125,7 @@ export const createBlocks = ({ log, findEvent }: BlocksNeeds) => {
     },
     positionOf,
     beforeBlock,
-    eventsOf,
-    createSubtree,
+    createReading,
     /** The tree over all whole blocks. */
     tree: (): GrowingTree => {
       const tree = createTree();

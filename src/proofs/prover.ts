@@ -1,8 +1,8 @@
 import type { StoredEvent } from '../core/event.ts';
 import { BrokenSeal } from './blocks.ts';
-import { blockLeaves, leafOfEvent } from './leaves.ts';
+import { blockLeaves } from './leaves.ts';
 import { hashOf } from './event-hash.ts';
-import { consistencyPath, inclusionPath } from './merkle.ts';
+import { consistencyPath, inclusionPath, type Hash } from './merkle.ts';
 import type { Sealed, SealedLog } from './sealed-log.ts';
 
 /** Shows that an event is part of what a checkpoint covers (RFC 6962 §2.1.1). Hashes are SHA-256, base64. */
@@ -42,7 +42,7 @@ const firstThat = async (end: number, isSo: (n: number) => Promise<boolean> | bo
 /** Proofs over what is sealed. */
 export const createProver = (sealedLog: SealedLog): Prover => {
   const { advance, readSealed, sizes, blocks } = sealedLog;
-  const { positionOf, eventsOf, createSubtree } = blocks;
+  const { positionOf, createReading } = blocks;
 
   const get = async (number: number): Promise<Sealed> => {
     const found = await readSealed(number);
@@ -58,13 +58,18 @@ export const createProver = (sealedLog: SealedLog): Prover => {
     return all[at] === treeSize ? get(at + 1) : undefined;
   };
 
-  /** The place of an event in the log: its block by halving, then its place in that. */
-  const indexOf = async ({ id, position }: StoredEvent): Promise<number | undefined> => {
+  /** The place of an event in the log, and its leaf: its block by halving, then its place in that. */
+  const placeOf = async (
+    { id, position }: StoredEvent,
+    { blockOf }: ReturnType<typeof createReading>,
+  ): Promise<{ readonly index: number; readonly leaf: Hash } | undefined> => {
     const behind = await firstThat(blocks.count(), async (block) => (await positionOf(block)) > position);
     // Behind the last whole block there may be one more.
     for (const block of behind === 0 ? [0] : [behind - 1, behind]) {
-      const at = (await eventsOf(block)).findIndex((event) => event.id === id);
-      if (at !== -1) return block * blockLeaves + at;
+      const { events, leaves } = await blockOf(block);
+      const at = events.findIndex((event) => event.id === id);
+      const leaf = leaves[at];
+      if (leaf !== undefined) return { index: block * blockLeaves + at, leaf };
     }
     return undefined;
   };
@@ -79,19 +84,20 @@ export const createProver = (sealedLog: SealedLog): Prover => {
     latest: advance,
     ofSize,
     inclusion: async (event, checkpoint) => {
-      const index = await indexOf(event);
-      if (index === undefined || index >= checkpoint.tree_size) return undefined;
-      const hashes = await inclusionPath(index, checkpoint.tree_size, createSubtree());
+      const reading = createReading();
+      const place = await placeOf(event, reading);
+      if (place === undefined || place.index >= checkpoint.tree_size) return undefined;
+      const hashes = await inclusionPath(place.index, checkpoint.tree_size, reading.subtree);
       return {
-        index,
+        index: place.index,
         hash: hashOf(event),
-        leaf_hash: leafOfEvent(event).toString('base64'),
+        leaf_hash: place.leaf.toString('base64'),
         hashes: hashes.map((hash) => hash.toString('base64')),
         checkpoint,
       };
     },
     consistency: async (first, second) => {
-      const hashes = await consistencyPath(first.tree_size, second.tree_size, createSubtree());
+      const hashes = await consistencyPath(first.tree_size, second.tree_size, createReading().subtree);
       return hashes.map((hash) => hash.toString('base64'));
     },
   };

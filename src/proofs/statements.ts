@@ -53,9 +53,8 @@ export const createStatements = (
 
   /** Reads on while it is so. */
   const readWhile = async (isSo: () => boolean): Promise<void> => {
-    const toClaim = readClaim;
-    for (let goesOn = toClaim !== undefined && !isAllRead; goesOn && isSo();)
-      goesOn = toClaim !== undefined && (await readOne(toClaim));
+    if (readClaim === undefined) return;
+    for (let goesOn = !isAllRead; goesOn && isSo();) goesOn = await readOne(readClaim);
   };
 
   return {
