@@ -1,6 +1,6 @@
 import type { Projection } from '../../core/projection.ts';
 import type { Writing } from './batch.ts';
-import { prepareEvents } from './event-row.ts';
+import { createPages, pageEventsMax, type NextPage } from './pages.ts';
 import {
   createListTable,
   createDocumentTable,
@@ -15,9 +15,6 @@ import { createTarget, type Target } from './target.ts';
 /** Rows that one transaction deletes of a table that nobody reads any more. */
 const sweepRows = 1_000;
 
-/** Events that are read and written at a time: more would outlive the young generation, and be copied by its collector. */
-const pageEvents = 500;
-
 /** The shadow tables of a build that has come to the head, now live. */
 export type Built = { readonly target: Target; readonly left: string | undefined };
 
@@ -27,8 +24,6 @@ export type FeedOptions = {
   readonly chunkEvents: () => number;
   /** Told after each transaction: the position the targets hold, and per target the ids it wrote. */
   readonly progress?: (checkpoint: number, written: readonly (readonly string[])[]) => void;
-  /** The connection that the log is read by; the one that is written where absent. */
-  readonly log?: Database;
 };
 
 /** How a build goes about it. */
@@ -38,6 +33,10 @@ export type BuildOptions = FeedOptions & {
    * full, which takes a part of the time but that at once.
    */
   readonly isServing: boolean;
+  /** The connection that the log is read by; the one that is written where absent. */
+  readonly log?: Database;
+  /** The log, as far as another thread reads it; what is behind that is read here. */
+  readonly ahead?: NextPage;
 };
 
 const newTable = (db: Database, projection: Projection): string => {
@@ -53,62 +52,43 @@ const newTable = (db: Database, projection: Projection): string => {
   return table;
 };
 
-/** The targets that take a type of event, by the type. */
-const takersOf = (targets: readonly Target[]): ReadonlyMap<string, readonly Target[]> => {
-  const types = new Set(targets.flatMap(({ projection }) => Object.keys(projection.on)));
-  return new Map(
-    [...types].map((type) => [type, targets.filter(({ projection }) => projection.on[type] !== undefined)]),
-  );
-};
-
-/** The statements that read the log: where a page of so many events ends, and those in it that are of these types. */
-const prepareLog = (log: Database, types: readonly string[]) => {
-  const pageEnd = log.prepare<{ end: number | null; events: number }>(
-    `SELECT max(position) AS end, count(*) AS events
-     FROM (SELECT position FROM events WHERE position > ? ORDER BY position LIMIT ?)`,
-  );
-  const wanted = types.map((type) => `'${type.replaceAll("'", "''")}'`);
-  const page = prepareEvents(
-    log,
-    `WHERE position > ? AND position <= ? AND type IN (${wanted.join(', ')}) ORDER BY position`,
-  );
-  return { pageEnd, page };
-};
-
 /**
  * Feeds the log behind a position to the targets, one transaction per step; the step that reaches the head also does
  * `atHead`. Each step but that one answers how many events it took. Returns the position it came to.
  */
 function* feed(
-  { db, transact, decode, faults }: Writing,
+  { transact, faults }: Pick<Writing, 'transact' | 'faults'>,
   targets: readonly Target[],
-  { chunkEvents, progress, log = db }: FeedOptions,
-  { behind, atHead }: { readonly behind: number; readonly atHead: (checkpoint: number) => void },
+  { chunkEvents, progress }: FeedOptions,
+  {
+    nextPage,
+    behind,
+    atHead,
+  }: {
+    readonly nextPage: NextPage;
+    readonly behind: number;
+    readonly atHead: (checkpoint: number) => void;
+  },
 ): Generator<number, number> {
-  const takers = takersOf(targets);
-  const { pageEnd, page } = prepareLog(log, [...takers.keys()]);
   let checkpoint = behind;
   /** Takes so many events at most; answers how many. */
-  const takePage = (limit: number): number => {
-    const { end, events } = pageEnd.get(checkpoint, limit) ?? { end: null, events: 0 };
-    if (end === null) return 0;
-    for (const stored of page(checkpoint, end)) {
-      const event = decode(stored);
-      const position = Number(stored.position);
-      for (const target of takers.get(event.type) ?? []) target.take(event, position);
-    }
-    checkpoint = end;
+  const takePage = (eventsMax: number): number => {
+    const page = nextPage(checkpoint, eventsMax);
+    if (page === undefined) return 0;
+    for (const [place, rows] of page.born.entries()) targets[place]?.bear(rows);
+    for (const { event, position, takers } of page.rest)
+      for (const place of takers) targets[place]?.take(event, position);
+    checkpoint = page.end;
     for (const target of targets) target.flush();
-    return events;
+    return page.events;
   };
   const step = (): { readonly events: number; readonly reached: boolean } => {
     let events = 0;
     let reached = false;
     for (const chunk = chunkEvents(); events < chunk && !reached;) {
-      const limit = Math.min(chunk - events, pageEvents);
-      const taken = takePage(limit);
+      const taken = takePage(Math.min(chunk - events, pageEventsMax));
       events += taken;
-      reached = taken < limit;
+      reached = taken === 0;
     }
     faults?.('in-rebuild');
     if (reached) atHead(checkpoint);
@@ -147,8 +127,8 @@ export function* build(
   projections: readonly Projection[],
   options: BuildOptions,
 ): Generator<number, readonly Built[]> {
-  const { db, transact, faults } = writing;
-  const { isServing } = options;
+  const { db, transact, decode, faults } = writing;
+  const { isServing, log = db } = options;
   const targets = transact(() =>
     projections.map((projection) => {
       const target = createTarget(db, projection, newTable(db, projection), { isBare: true });
@@ -169,19 +149,23 @@ export function* build(
     }
     faults?.('before-swap');
   };
+  const here = createPages({ log, projections, decode });
   let behind = 0;
   if (!isServing) {
-    behind = yield* feed(writing, targets, options, { behind, atHead: () => {} });
+    const { ahead: nextPage = here } = options;
+    behind = yield* feed(writing, targets, options, { nextPage, behind, atHead: () => {} });
     yield* index(writing, targets);
   }
-  yield* feed(writing, targets, options, { behind, atHead: swap });
+  yield* feed(writing, targets, options, { nextPage: here, behind, atHead: swap });
   return built;
 }
 
 /** Feeds the whole log once more to a live set of tombstones: what is missing comes in, nothing ever goes. */
 export function* merge(writing: Writing, target: Target, options: FeedOptions): Generator<number, void> {
+  const { db: log, decode } = writing;
+  const nextPage = createPages({ log, projections: [target.projection], decode });
   const atHead = (): void => writing.faults?.('before-swap');
-  yield* feed(writing, [target], options, { behind: 0, atHead });
+  yield* feed(writing, [target], options, { nextPage, behind: 0, atHead });
 }
 
 /**
