@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Position } from '../core/event.ts';
 import type { Projection } from '../core/projection.ts';
 import { decode, projections } from '../projections/index.ts';
@@ -13,7 +14,7 @@ import {
 } from '../stores/embedded/index.ts';
 import { compareParts, type Checked } from './checked.ts';
 import type { CommandInput } from './command.ts';
-import { isEmbedded } from './engines.ts';
+import { isEmbedded, projectionsModule } from './engines.ts';
 import { replayInto } from './replaying.ts';
 
 /** What a folder's read model cannot be compared for; absent where it can. */
@@ -31,11 +32,13 @@ const faultOf = (
 /** Checks the folder's read models, whether its log is its own or a copy of one elsewhere. */
 export const checkFolder = async (input: CommandInput): Promise<readonly Checked[]> => {
   const { config } = input;
-  const { db, close } = openOwnedFile(config.data_dir, isEmbedded(config) ? dataFileName : replicaFileName);
+  const fileName = isEmbedded(config) ? dataFileName : replicaFileName;
+  const { db, close } = openOwnedFile(config.data_dir, fileName);
   const shadow = openShadow();
   try {
     const head = headOf(db);
-    await replayInto(shadow, { projections, decode, log: db }, input);
+    const ahead = { path: join(config.data_dir, fileName), upTo: Number(head), projectionsModule };
+    await replayInto(shadow, { projections, decode, log: db, ahead }, input);
     const kept = new Map(registeredIn(db).map((it) => [it.name, it]));
     const replayed = new Map(registeredIn(shadow.db).map((it) => [it.name, it]));
     const checked: Checked[] = [];

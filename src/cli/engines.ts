@@ -1,7 +1,8 @@
+import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { linksOf, startOfLog, type Position, type StoredEvent } from '../core/event.ts';
 import type { EventStore } from '../core/ports.ts';
-import { openEmbedded, openLogReader } from '../stores/embedded/index.ts';
+import { dataFileName, openEmbedded, openLogReader } from '../stores/embedded/index.ts';
 import { openEventStoreDb } from '../stores/eventstoredb/index.ts';
 
 /** A log to read from. */
@@ -20,8 +21,14 @@ export type Target = Pick<EventStore, 'readAll'> & {
   readonly close: () => Promise<void>;
 };
 
+/** The read models' module, for threads that load it themselves. */
+export const projectionsModule = new URL('../projections/index.js', import.meta.url).href;
+
 /** Whether the settings' log is kept on this machine, in `data_dir`. */
 export const isEmbedded = ({ event_store }: Config): boolean => event_store === 'embedded';
+
+/** The data file of the settings' log, where that is kept on this machine. */
+export const logFileOf = ({ data_dir }: Config): string => join(data_dir, dataFileName);
 
 /** Opens the log that the settings name, beside a service that runs on it. Throws where there is none. */
 export const openSource = (config: Config): Source => {
@@ -61,7 +68,7 @@ export async function* pagesOf(
 const openFolder = async (dir: string): Promise<Target> => {
   const { events, replicate, close } = await openEmbedded({
     dir,
-    projectionsModule: new URL('../projections/index.js', import.meta.url).href,
+    projectionsModule,
     // Whoever writes is told by the write.
     onFatal: () => undefined,
   });

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { decode, projections } from '../projections/index.ts';
 import { dataFileName, openLogReader, rebuildOffline, replicaFileName } from '../stores/embedded/index.ts';
 import { BadUsage, textOf, type Command, type CommandInput, type Outcome } from './command.ts';
-import { isEmbedded } from './engines.ts';
+import { isEmbedded, projectionsModule } from './engines.ts';
 import { withProgress } from './progress.ts';
 
 /** How often the service is asked how far it is, in milliseconds. */
@@ -108,7 +108,8 @@ const rebuildInFolder = async (input: CommandInput): Promise<readonly string[]> 
     log.close();
   }
   await withProgress({ what: 'rebuilding', total }, screen, async ({ add }) => {
-    for (const events of rebuildOffline(config.data_dir, fileName, { projections: wanted, decode })) {
+    const refill = { projections: wanted, decode, projectionsModule };
+    for await (const events of rebuildOffline(config.data_dir, fileName, refill)) {
       signal.throwIfAborted();
       add(events);
       await nextTurn();

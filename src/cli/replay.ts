@@ -1,9 +1,11 @@
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { decode, projections } from '../projections/index.ts';
-import { dataFileName, openShadow, replicaFileName } from '../stores/embedded/index.ts';
+import type { Position } from '../core/event.ts';
+import { countOf, dataFileName, openShadow, replicaFileName, type Shadow } from '../stores/embedded/index.ts';
 import { BadUsage, textOf, type Command, type CommandInput, type Outcome } from './command.ts';
-import { isEmbedded, openSource, pagesOf } from './engines.ts';
+import { isEmbedded, logFileOf, openSource, pagesOf, projectionsModule, type Source } from './engines.ts';
 import { lineOf, positionOf } from './events.ts';
 import { insistNew } from './export.ts';
 import { withProgress } from './progress.ts';
@@ -56,9 +58,32 @@ const withFile = async (path: string, fill: () => Promise<void>): Promise<void> 
   }
 };
 
+/** Copies the log up to a position into the shadow; answers how many events it has. */
+const copyLog = async (
+  source: Source,
+  shadow: Shadow,
+  head: Position,
+  { config, signal, screen }: CommandInput,
+): Promise<number> => {
+  await withProgress({ what: 'copying', total: source.count() }, screen, async ({ add }) => {
+    if (!isEmbedded(config))
+      for await (const page of pagesOf(source, head, signal)) {
+        shadow.take(page);
+        add(page.length);
+      }
+    else
+      for (const events of shadow.takeFile(logFileOf(config), Number(head))) {
+        signal.throwIfAborted();
+        add(events);
+        await nextTurn();
+      }
+  });
+  return countOf(shadow.db);
+};
+
 /** Puts the log up to its head as it is now, and all read models made anew, into a folder that is there whole or not at all. */
 const replayIntoFolder = async (input: CommandInput, into: string): Promise<Outcome> => {
-  const { config, signal, screen } = input;
+  const { config } = input;
   const folder = resolve(into);
   insistNew(folder);
   const source = openSource(config);
@@ -71,14 +96,9 @@ const replayIntoFolder = async (input: CommandInput, into: string): Promise<Outc
     await withFile(path, async () => {
       const shadow = openShadow(path);
       try {
-        await withProgress({ what: 'copying', total: source.count() }, screen, async ({ add }) => {
-          for await (const page of pagesOf(source, head, signal)) {
-            shadow.take(page);
-            events += page.length;
-            add(page.length);
-          }
-        });
-        await replayInto(shadow, { projections, decode }, input);
+        events = await copyLog(source, shadow, head, input);
+        const ahead = { path: logFileOf(config), upTo: Number(head), projectionsModule };
+        await replayInto(shadow, { projections, decode, ...(isEmbedded(config) && { ahead }) }, input);
       } finally {
         shadow.close();
       }

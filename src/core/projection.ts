@@ -1,7 +1,12 @@
 import type { Fact, RecordedEvent } from './event.ts';
 
 /** What one event does to one document: from the document as it was (absent: none) to what it becomes (absent: gone). */
-export type Change<D> = { readonly id: string; readonly to: (current: D | undefined) => D | undefined };
+export type Change<D> = {
+  readonly id: string;
+  readonly to: (current: D | undefined) => D | undefined;
+  /** The list the document stands in, where that is known without making the document; the same as its `group`. */
+  readonly group?: string;
+};
 
 /**
  * - `stream`: each document is a function of one stream, so a document takes an event only where the event's

@@ -36,7 +36,8 @@ const actOf = ({ id, position, type, time, cause, data }: OfTenant): Act => ({
 /** What one event adds: a document of its own, where it names a tenant. */
 const taken = (event: RecordedEvent) => {
   const act: OfTenant = event;
-  return act.data.tenant_id === undefined ? [] : [{ id: act.position, to: () => actOf(act) }];
+  const { tenant_id: group } = act.data;
+  return group === undefined ? [] : [{ id: act.position, group, to: () => actOf(act) }];
 };
 
 /** Every act in a tenant, listed by the tenant's id: all its lives are there, for the operator's eyes. */

@@ -98,15 +98,22 @@ describe('filling read models', () => {
     await engine.close();
   };
 
+  const refill = async (projectionsModule?: string): Promise<void> => {
+    const input = { projections, decode, ...(projectionsModule && { projectionsModule }) };
+    for await (const _ of rebuildOffline(dir, dataFileName, input)) continue;
+  };
+  const projectionsModule = new URL('../support/tally-projections.js', import.meta.url).href;
+
   for (const [what, fill] of [
-    ['at the start', () => write('UPDATE read_models SET version = 0')],
-    ['offline', () => [...rebuildOffline(dir, dataFileName, { projections, decode })]],
+    ['at the start', async () => write('UPDATE read_models SET version = 0')],
+    ['offline', () => refill()],
+    ['offline, with the log read by another thread', () => refill(projectionsModule)],
   ] as const)
     it(`${what} leaves every row as the appends had left it, and every index (seed ${seed})`, async () => {
       await arrange();
       const kept = read(contentsOf);
       const left = read((db) => registeredIn(db).map(({ table }) => table));
-      fill();
+      await fill();
       await (await openTally(dir)).close();
       expect(read((db) => registeredIn(db).map(({ table }) => table))).to.not.include.members(left);
       expect(read(contentsOf)).to.deep.equal(kept);

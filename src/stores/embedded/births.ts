@@ -11,16 +11,16 @@ export type Births = (event: RecordedEvent, position: number) => readonly SqlVal
 /** The values of a row of `log` kind. */
 export const listBirthColumns = ['created', 'grp'] as const;
 
-/** The values of a new document: it has the first revision, and its position is that of its creation. */
-export const documentBirthColumns = ['id', 'created', 'grp', 'sub', 'body'] as const;
+/** The values of a new document; it has the first revision. */
+export const documentBirthColumns = ['id', 'created', 'position', 'grp', 'sub', 'body'] as const;
 
 const ofList =
   ({ name, on, group }: Projection): Births =>
   (event, position) => {
     const values: SqlValue[] = [];
-    for (const { id, to } of on[event.type]?.(event) ?? []) {
+    for (const { id, to, group: list } of on[event.type]?.(event) ?? []) {
       if (id !== event.position) throw new Error(`${name} shows ${event.type} under another id.`);
-      values.push(position, group?.(to(undefined), id) ?? null);
+      values.push(position, list ?? group?.(to(undefined), id) ?? null);
     }
     return values;
   };
@@ -42,7 +42,7 @@ const ofStreams =
       if (values.length > 0) throw tooManyBirths(projection, event.type);
       const grp = projection.group?.(document, id) ?? null;
       const sub = projection.subgroup?.(document, id) ?? null;
-      values.push(id, position, grp, sub, JSON.stringify(document));
+      values.push(id, position, position, grp, sub, JSON.stringify(document));
     }
     return values;
   };

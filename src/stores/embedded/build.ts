@@ -37,6 +37,8 @@ export type BuildOptions = FeedOptions & {
   readonly log?: Database;
   /** The log, as far as another thread reads it; what is behind that is read here. */
   readonly ahead?: NextPage;
+  /** Told when the tables are full and have their indexes, before they are made live. */
+  readonly filled?: () => void;
 };
 
 const newTable = (db: Database, projection: Projection): string => {
@@ -155,6 +157,7 @@ export function* build(
     const { ahead: nextPage = here } = options;
     behind = yield* feed(writing, targets, options, { nextPage, behind, atHead: () => {} });
     yield* index(writing, targets);
+    options.filled?.();
   }
   yield* feed(writing, targets, options, { nextPage: here, behind, atHead: swap });
   return built;

@@ -91,8 +91,8 @@ const createRows = (db: Database, table: string, { isBare }: TargetOptions) => {
     /** Writes rows that are not there yet. */
     bear: createInserting(db, {
       table,
-      columns: [...documentBirthColumns, 'position', 'revision', 'gone'],
-      from: [...documentBirthColumns.map((_, n) => `?${n + 1}`), '?2', '0', '0'],
+      columns: documentBirthColumns,
+      fixed: { revision: '0', gone: '0' },
     }),
     /** Writes rows that have been looked for. */
     put: (values: readonly SqlValue[]): void => put?.(values),

@@ -1,17 +1,14 @@
 import type { StoredEvent } from '../../core/event.ts';
 import { StoreUnavailable, type EventStore, type Health, type ReadModels } from '../../core/ports.ts';
-import { createCheckpoints } from './checkpoints.ts';
+import { startCheckpointing, type Checkpointing } from './checkpointing.ts';
 import { createLog } from './log.ts';
 import type { EmbeddedOptions } from './options.ts';
 import {
   fromWireError,
   outcome,
   type BatchReply,
-  type CheckpointerInput,
-  type FromCheckpointer,
   type FromWriter,
   type LiveModel,
-  type ToCheckpointer,
   type ToWriter,
   type WriterInput,
 } from './protocol.ts';
@@ -20,10 +17,10 @@ import { createQueue } from './queue.ts';
 import { createReadModels } from './read-models.ts';
 import { createReplication, type Replication } from './replication.ts';
 import { openReading } from './schema.ts';
-import { startThread, type Thread } from './thread.ts';
+import { atMost, endThread, startThread, type Thread } from './thread.ts';
 import { walFrameBytes } from './wal.ts';
 
-/** How long `close` waits for what is queued, and then for each thread. */
+/** How long `close` waits for what is queued. */
 const closeWaitMs = 10_000;
 
 /** The engine on an open data file. */
@@ -40,25 +37,6 @@ export type Engine = {
   readonly replicate: (events: readonly StoredEvent[]) => Promise<void>;
   readonly lastEventTime: () => string | undefined;
   readonly close: () => Promise<void>;
-};
-
-/** Resolves when the promise does, or the time is over. */
-const atMost = async (ms: number, promise: Promise<unknown>): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, over]);
-  clearTimeout(timer);
-};
-
-/** Asks a thread to end, and ends it where it does not. */
-const endThread = async <Message>(thread: Thread<Message>, close: Message): Promise<void> => {
-  let hasEnded = false;
-  thread.post(close);
-  const ended = thread.ended().then(() => (hasEnded = true));
-  await atMost(closeWaitMs, ended);
-  if (!hasEnded) await atMost(closeWaitMs, thread.terminate());
 };
 
 /** Makes the parts around a writer; where that fails, the writer does not stay behind. */
@@ -161,12 +139,11 @@ const createParts = (
 };
 
 type Parts = ReturnType<typeof createParts>;
-type Checkpoints = ReturnType<typeof createCheckpoints>;
 
 /** Takes a batch's answer: the caches forget what changed before anybody learns that it did. */
 const takeBatch = (
   { log, queue, reads, condition, observe }: Parts,
-  checkpoints: Checkpoints,
+  checkpoints: Pick<Checkpointing, 'grown' | 'finished'>,
   reply: BatchReply,
 ) => {
   const { outcomes, errors, touched, events, ms, walFrames } = reply;
@@ -184,7 +161,7 @@ const takeBatch = (
 
 const createHearing = (
   parts: Parts,
-  checkpoints: Checkpoints,
+  checkpoints: Pick<Checkpointing, 'grown' | 'finished'>,
   replication: Replication,
   fatal: (error: Error) => void,
 ) => {
@@ -219,19 +196,6 @@ const createHearing = (
   };
 };
 
-const startCheckpointer = (
-  input: CheckpointerInput,
-  checkpointed: (message: Extract<FromCheckpointer, { kind: 'checkpointed' }>) => void,
-  fatal: (error: Error) => void,
-): Thread<ToCheckpointer> =>
-  startThread<ToCheckpointer, FromCheckpointer>({
-    file: 'checkpointer',
-    workerData: input,
-    hear: (message) =>
-      message.kind === 'fatal' ? fatal(fromWireError(message.error)) : checkpointed(message),
-    died: fatal,
-  });
-
 /** Starts the threads on a data file that is prepared; `fd` is that file, open as long as the engine is. */
 export const openEngine = async (options: EmbeddedOptions, path: string, fd: number): Promise<Engine> => {
   const projections = await loadProjections(options.projectionsModule);
@@ -253,19 +217,15 @@ export const openEngine = async (options: EmbeddedOptions, path: string, fd: num
     replication.end(new StoreUnavailable('Writing failed and was given up.', { cause: error }));
     options.onFatal(error);
   };
-  const checkpoints: Checkpoints = createCheckpoints({
-    start: () => checkpointer.post('checkpoint'),
+  const checkpointing = startCheckpointing({
+    path,
+    fd,
+    faultsModule: options.faultsModule,
     finish: () => writer.post({ kind: 'checkpoint' }),
-  });
-  const checkpointer = startCheckpointer(
-    { path, fd, faultsModule: options.faultsModule },
-    ({ wal, ms }) => {
-      observe.checkpointed?.({ ms, walBytes: wal.log * walFrameBytes });
-      checkpoints.checkpointed(wal);
-    },
+    checkpointed: (wal, ms) => observe.checkpointed?.({ ms, walBytes: wal.log * walFrameBytes }),
     fatal,
-  );
-  hearing.hear = createHearing(parts, checkpoints, replication, fatal);
+  });
+  hearing.hear = createHearing(parts, checkpointing, replication, fatal);
   hearing.died = fatal;
 
   const close = async (): Promise<void> => {
@@ -277,7 +237,7 @@ export const openEngine = async (options: EmbeddedOptions, path: string, fd: num
     // The writer last, so that it finds the WAL to itself and empties it; but never after a disk has failed: a second
     // sync would succeed without what the first one lost, and the WAL, which still has it, would be emptied.
     const kind = broken === undefined ? 'close' : 'rest';
-    await endThread(checkpointer, kind);
+    await checkpointing.end(kind);
     await endThread(writer, { kind });
   };
   return {

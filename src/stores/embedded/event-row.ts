@@ -8,9 +8,11 @@ export type EventRow = Omit<StoredEvent, 'position' | keyof Links> & {
   readonly previous: string | null;
 };
 
+const ownColumns = 'position, stream, revision, id, type, version, time, data, cause';
+const linkColumns = 'hash, previous';
+
 /** The columns of an `EventRow`. */
-export const eventColumns =
-  'position, stream, revision, id, type, version, time, data, cause, hash, previous';
+export const eventColumns = `${ownColumns}, ${linkColumns}`;
 
 /** The event that the row holds. */
 export const toStoredEvent = (row: EventRow): StoredEvent => ({
@@ -66,9 +68,14 @@ const eventOf = ([
   ...linksOf({ hash, previous }),
 });
 
-/** Prepares a read of the events that `which` (a WHERE clause and what follows it) selects: whole pages of the log go by here. */
-export const prepareEvents = (db: Database, which: string) => {
-  const statement = db.prepare<EventValues>(`SELECT ${eventColumns} FROM events ${which}`);
+/** Prepares a read of the events that `which` (a WHERE clause and what follows it) selects: whole pages of the log go by here. No read model shows links. */
+export const prepareEvents = (
+  db: Database,
+  which: string,
+  { withLinks = true }: { readonly withLinks?: boolean } = {},
+) => {
+  const columns = `${ownColumns}, ${withLinks ? linkColumns : 'NULL, NULL'}`;
+  const statement = db.prepare<EventValues>(`SELECT ${columns} FROM events ${which}`);
   statement.setReturnArrays(true);
   return (...values: SqlValue[]): readonly StoredEvent[] => statement.all(...values).map(eventOf);
 };

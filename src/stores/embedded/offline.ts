@@ -1,19 +1,21 @@
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { toPosition, type Position } from '../../core/event.ts';
 import { build, leftovers } from './build.ts';
+import { startCheckpointing } from './checkpointing.ts';
 import { takeOwnership } from './owner.ts';
-import { insistToday, openReading, openWriting } from './schema.ts';
+import { insistOnSyncs, insistToday, openReading, openWriting, relaxSyncs } from './schema.ts';
 import type { Database } from './sqlite.ts';
+import { openPagesAhead } from './pages-ahead.ts';
 import type { ReplayInput } from './shadow.ts';
 import { createTransact } from './transaction.ts';
-import { checkpointPassive, checkpointTruncate, createWalProbe, walFramesDue } from './wal.ts';
+import { checkpointPassive, checkpointTruncate, createWalProbe } from './wal.ts';
 
 /** Events per transaction: nobody is served meanwhile. */
 const chunkEvents = 1_000;
 
 /** A folder's data file while no service has the folder, and none can take it. */
-export type OwnedFile = { readonly db: Database; readonly close: () => void };
+export type OwnedFile = { readonly db: Database; readonly path: string; readonly close: () => void };
 
 const openOwned = (dir: string, fileName: string, open: (path: string) => Database): OwnedFile => {
   const path = join(dir, fileName);
@@ -28,7 +30,7 @@ const openOwned = (dir: string, fileName: string, open: (path: string) => Databa
   try {
     db = open(path);
     insistToday(db, path);
-    return { db, close };
+    return { db, path, close };
   } catch (error) {
     close();
     throw error;
@@ -49,36 +51,72 @@ export const headOf = (db: Database): Position =>
 export const countOf = (db: Database): number =>
   db.prepare<{ events: number }>('SELECT count(*) AS events FROM events').get()?.events ?? 0;
 
+/** What read models are filled by. */
+export type RefillInput = Pick<ReplayInput, 'projections' | 'decode'> & {
+  /** The module that both are from, for a thread of its own to read the log; without it that is done here. */
+  readonly projectionsModule?: string;
+};
+
 /**
  * Fills read models of a folder anew while no service has it, and swaps all of them in the transaction that reaches the
  * end of the log: whoever is cut off before leaves the folder as it was. Answers of each
  * step how many events it took, at most.
  */
-export function* rebuildOffline(
+export async function* rebuildOffline(
   dir: string,
   fileName: string,
-  { projections, decode }: Omit<ReplayInput, 'log'>,
-): Generator<number, void> {
-  const { db, close } = openOwned(dir, fileName, openWriting);
+  { projections, decode, projectionsModule }: RefillInput,
+): AsyncGenerator<number, void> {
+  const { db, path, close } = openOwned(dir, fileName, openWriting);
+  const fd = openSync(path, 'r+');
+  const transact = createTransact(db);
+  const frames = createWalProbe(db);
+  let failure: Error | undefined;
+  const checkpointing = startCheckpointing({
+    path,
+    fd,
+    faultsModule: undefined,
+    finish: () => {
+      checkpointPassive(db);
+      checkpointing.finished();
+    },
+    fatal: (error) => (failure ??= error),
+  });
+  const ahead =
+    projectionsModule &&
+    openPagesAhead({
+      path,
+      upTo: Number(headOf(db)),
+      projectionsModule,
+      names: projections.map(({ name }) => name),
+    });
+  const drop = (): void => {
+    for (const table of leftovers(db)) transact(() => db.exec(`DROP TABLE ${table}`));
+  };
   try {
-    const transact = createTransact(db);
-    const frames = createWalProbe(db);
-    const drop = (): void => {
-      for (const table of leftovers(db)) transact(() => db.exec(`DROP TABLE ${table}`));
-    };
-    try {
-      const writing = { db, transact, decode, faults: undefined, live: [] };
-      const options = { chunkEvents: () => chunkEvents, isServing: false };
-      for (const events of build(writing, projections, options)) {
-        if (frames() >= walFramesDue) checkpointPassive(db);
-        yield events;
-      }
-    } finally {
-      drop();
-      checkpointTruncate(db);
+    // What a power cut takes before the swap is a leftover; the swap alone has to be safe when it is committed.
+    relaxSyncs(db);
+    const steps = build({ db, transact, decode, faults: undefined, live: [] }, projections, {
+      chunkEvents: () => chunkEvents,
+      isServing: false,
+      filled: () => insistOnSyncs(db),
+      ...(ahead && { ahead: ahead.next }),
+    });
+    for (const events of steps) {
+      if (failure !== undefined) throw failure;
+      checkpointing.grown(frames());
+      yield events;
     }
     yield chunkEvents;
   } finally {
+    if (ahead) ahead.close();
+    await checkpointing.end(failure === undefined ? 'close' : 'rest');
+    if (failure === undefined) {
+      drop();
+      checkpointTruncate(db);
+    }
     close();
+    // After SQLite: where a process closes a file, it loses all its locks on that file (POSIX).
+    closeSync(fd);
   }
 }

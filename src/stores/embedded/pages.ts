@@ -32,6 +32,8 @@ export type PagesInput = {
   readonly log: Database;
   readonly projections: readonly Projection[];
   readonly decode: (event: StoredEvent) => RecordedEvent;
+  /** The position of the last event that is wanted; without it all are. */
+  readonly upTo?: number;
 };
 
 /** The read models that take a type of event, by the type, as their places and what it makes there by itself. */
@@ -50,22 +52,28 @@ const takersOf = (projections: readonly Projection[]) => {
 const prepareLog = (log: Database, types: readonly string[]) => {
   const pageEnd = log.prepare<{ end: number | null; events: number }>(
     `SELECT max(position) AS end, count(*) AS events
-     FROM (SELECT position FROM events WHERE position > ? ORDER BY position LIMIT ?)`,
+     FROM (SELECT position FROM events WHERE position > ? AND position <= ? ORDER BY position LIMIT ?)`,
   );
   const wanted = types.map((type) => `'${type.replaceAll("'", "''")}'`);
   const eventsOf = prepareEvents(
     log,
     `WHERE position > ? AND position <= ? AND type IN (${wanted.join(', ')}) ORDER BY position`,
+    { withLinks: false },
   );
   return { pageEnd, eventsOf };
 };
 
 /** Reads the log for read models, and makes of it what can be made without their tables. */
-export const createPages = ({ log, projections, decode }: PagesInput): NextPage => {
+export const createPages = ({
+  log,
+  projections,
+  decode,
+  upTo = Number.MAX_SAFE_INTEGER,
+}: PagesInput): NextPage => {
   const takers = takersOf(projections);
   const { pageEnd, eventsOf } = prepareLog(log, [...takers.keys()]);
   return (behind, eventsMax) => {
-    const { end, events } = pageEnd.get(behind, eventsMax) ?? { end: null, events: 0 };
+    const { end, events } = pageEnd.get(behind, upTo, eventsMax) ?? { end: null, events: 0 };
     if (end === null) return undefined;
     const born: SqlValue[][] = projections.map(() => []);
     const rest: Rest[] = [];

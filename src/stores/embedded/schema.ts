@@ -32,6 +32,12 @@ export const documentTableOf = (table: string): string =>
 export const pastTableOf = (table: string): string =>
   pastTablePrefix + table.slice(documentTablePrefix.length);
 
+/** The statement that makes the index by which streams are read, and what holds a stream to one event a revision. */
+export const streamIndex = 'CREATE UNIQUE INDEX events_by_stream ON events (stream, revision)';
+
+/** The statement that drops it. */
+export const dropStreamIndex = 'DROP INDEX events_by_stream';
+
 const schema = `
   CREATE TABLE events (
     position INTEGER PRIMARY KEY,
@@ -46,7 +52,7 @@ const schema = `
     hash TEXT,
     previous TEXT
   ) STRICT;
-  CREATE UNIQUE INDEX events_by_stream ON events (stream, revision);
+  ${streamIndex};
   CREATE TABLE read_models (
     name TEXT PRIMARY KEY,
     version INTEGER NOT NULL,
@@ -168,14 +174,25 @@ export const openWriting = (path: string): Database => {
   const db = openDatabase(path);
   db.exec(`
     PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
     PRAGMA wal_autocheckpoint = 0;
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -${writerCacheKib};
   `);
   insist(db, 'journal_mode', 'wal');
-  insist(db, 'synchronous', String(synchronousFull));
+  insistOnSyncs(db);
   return db;
+};
+
+/**
+ * Has a commit wait for no disk from now on. The file stays whole whatever happens
+ * (https://sqlite.org/pragma.html#pragma_synchronous), but what was committed may be gone after a power cut.
+ */
+export const relaxSyncs = (db: Database): void => db.exec('PRAGMA synchronous = NORMAL');
+
+/** Has a commit wait until it is safe again, and all that was committed before it. */
+export const insistOnSyncs = (db: Database): void => {
+  db.exec('PRAGMA synchronous = FULL');
+  insist(db, 'synchronous', String(synchronousFull));
 };
 
 /** A connection that can only read. */

@@ -1,13 +1,18 @@
+import { pathToFileURL } from 'node:url';
 import type { RecordedEvent, StoredEvent } from '../../core/event.ts';
 import type { Projection } from '../../core/projection.ts';
 import { build } from './build.ts';
-import { insertEvent, toRowValues } from './event-row.ts';
-import { createDataFile } from './schema.ts';
+import { eventColumns, insertEvent, toRowValues } from './event-row.ts';
+import { openPagesAhead, type AheadInput } from './pages-ahead.ts';
+import { createDataFile, dropStreamIndex, sortingInFiles, streamIndex } from './schema.ts';
 import { openDatabase, type Database } from './sqlite.ts';
 import { createTransact } from './transaction.ts';
 
 /** Events per transaction: nobody waits in between, but what a chunk makes is held until its end (10,000: 80 MB more). */
 const chunkEvents = 1_000;
+
+/** Positions of a log that are copied at a time. */
+const copiedEvents = 10_000;
 
 /** Page cache of the connection, in KiB. */
 const cacheKib = 32_768;
@@ -21,6 +26,8 @@ export type ReplayInput = {
   readonly decode: (event: StoredEvent) => RecordedEvent;
   /** Where the log is; the shadow's own where absent. */
   readonly log?: Database;
+  /** A data file with that log, and how a thread of its own reads it; without it that is done here. */
+  readonly ahead?: Omit<AheadInput, 'names'>;
 };
 
 /**
@@ -44,11 +51,38 @@ export const openShadow = (path = temporary) => {
       transact(() => {
         for (const event of events) put.run(...toRowValues(event, Number(event.position)));
       }),
+    /**
+     * Takes the events of another data file, which may be in use, up to a position, into a log that has none yet; one
+     * transaction a step, which answers how many it took at most.
+     */
+    *takeFile(from: string, upTo: number): Generator<number, void> {
+      db.prepare('ATTACH ? AS source').run(`${pathToFileURL(from).href}?mode=ro`);
+      try {
+        const some = db.prepare(
+          `INSERT INTO events (${eventColumns}) SELECT ${eventColumns} FROM source.events
+           WHERE position > ? AND position <= ? ORDER BY position`,
+        );
+        // An index that is made when its table is full takes a third of the time.
+        transact(() => db.exec(dropStreamIndex));
+        for (let behind = 0; behind < upTo; behind += copiedEvents) {
+          transact(() => some.run(behind, Math.min(behind + copiedEvents, upTo)));
+          yield copiedEvents;
+        }
+        sortingInFiles(db, () => transact(() => db.exec(streamIndex)));
+      } finally {
+        db.exec('DETACH source');
+      }
+    },
     /** Fills every read model from the log, one transaction a step; answers how many events each took, at most. */
-    *replay({ projections, decode, log = db }: ReplayInput): Generator<number, void> {
+    *replay({ projections, decode, log = db, ahead }: ReplayInput): Generator<number, void> {
       const writing = { db, transact, decode, faults: undefined, live: [] };
       const options = { chunkEvents: () => chunkEvents, log, isServing: false };
-      yield* build(writing, projections, options);
+      const pages = ahead && openPagesAhead({ ...ahead, names: projections.map(({ name }) => name) });
+      try {
+        yield* build(writing, projections, { ...options, ...(pages && { ahead: pages.next }) });
+      } finally {
+        pages?.close();
+      }
       yield chunkEvents;
     },
     close: (): void => db.close(),

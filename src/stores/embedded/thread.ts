@@ -1,9 +1,14 @@
-import { Worker } from 'node:worker_threads';
+import { Worker, type MessagePort } from 'node:worker_threads';
+
+/** How long a thread may take to end by itself. */
+const endMsMax = 10_000;
 
 /** How a thread of this folder is started and heard. */
 export type ThreadInput<Message> = {
-  readonly file: 'writer' | 'checkpointer';
+  readonly file: 'writer' | 'checkpointer' | 'page-reader';
   readonly workerData: object;
+  /** What of this goes over to the thread. */
+  readonly transferList?: MessagePort[];
   readonly hear: (message: Message) => void;
   /** Told once, when it crashes or ends without having been asked to. */
   readonly died: (error: Error) => void;
@@ -18,11 +23,18 @@ export type Thread<Message> = {
 };
 
 /** Starts a thread. */
-export const startThread = <In, Out>({ file, workerData, hear, died }: ThreadInput<Out>): Thread<In> => {
+export const startThread = <In, Out>({
+  file,
+  workerData,
+  transferList = [],
+  hear,
+  died,
+}: ThreadInput<Out>): Thread<In> => {
   // The sources run compiled, and as they are where Node strips the types.
   const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   const worker = new Worker(new URL(`./${file}.${ending}`, import.meta.url), {
     workerData,
+    transferList,
     name: `keyledger ${file}`,
   });
   let isWanted = true;
@@ -53,4 +65,23 @@ export const startThread = <In, Out>({ file, workerData, hear, died }: ThreadInp
       await worker.terminate();
     },
   };
+};
+
+/** Resolves when the promise does, or the time is over. */
+export const atMost = async (ms: number, promise: Promise<unknown>): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise, over]);
+  clearTimeout(timer);
+};
+
+/** Asks a thread to end, and ends it where it does not. */
+export const endThread = async <Message>(thread: Thread<Message>, close: Message): Promise<void> => {
+  let hasEnded = false;
+  thread.post(close);
+  const ended = thread.ended().then(() => (hasEnded = true));
+  await atMost(endMsMax, ended);
+  if (!hasEnded) await atMost(endMsMax, thread.terminate());
 };
