@@ -80,23 +80,26 @@ export const createLogText = () => {
   };
 };
 
-/** The file's lines, with their ends, as many at a time as are read. What stands behind the last line's end is no line: the file was cut there. */
-async function* linesOf(file: FileHandle): AsyncGenerator<readonly Buffer[], void> {
+/**
+ * The file's lines, whole and with their ends, as many at a time as are read. What stands behind the last line's end is no
+ * line: the file was cut there.
+ */
+async function* linesOf(file: FileHandle): AsyncGenerator<Buffer, void> {
+  const readAt = (at: number) => file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, at);
   let left: Buffer = Buffer.alloc(0);
+  let reading = readAt(0);
   for (let at = 0; ;) {
-    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, at);
+    const { buffer, bytesRead } = await reading;
     if (bytesRead === 0) break;
     at += bytesRead;
+    // While these are looked at the next are on their way; where that fails, it is told when they are wanted.
+    reading = readAt(at);
+    reading.catch(() => undefined);
     const read = buffer.subarray(0, bytesRead);
     const bytes = left.length === 0 ? read : Buffer.concat([left, read]);
-    const lines: Buffer[] = [];
-    let from = 0;
-    for (let to = bytes.indexOf(newline); to !== -1; to = bytes.indexOf(newline, from)) {
-      lines.push(bytes.subarray(from, to + 1));
-      from = to + 1;
-    }
-    yield lines;
-    left = bytes.subarray(from);
+    const end = bytes.lastIndexOf(newline) + 1;
+    if (end > 0) yield bytes.subarray(0, end);
+    left = bytes.subarray(end);
     if (left.length > lineBytesMax) throw new DamagedFile(`it has a line of more than ${lineBytesMax} bytes`);
   }
   if (left.length > 0) throw new DamagedFile('it is cut short in the middle of a line');
@@ -153,18 +156,18 @@ export async function* readLogPages(file: FileHandle): AsyncGenerator<readonly S
   let version = 0;
   let hasEnded = false;
 
-  const take = (bytes: Buffer): StoredEvent | undefined => {
+  /** Takes the next line; what stands before it among those that were read is not in the digest yet. */
+  const take = (line: Buffer, before: () => Buffer): StoredEvent | undefined => {
     number += 1;
     if (hasEnded) throw new DamagedFile('something stands behind its last line');
-    const value = parseLine(bytes.toString('utf8', 0, bytes.length - 1), number);
-    if (number > 1 && isEnd(value)) {
-      readEnd(value, events, hash.copy().digest('hex'));
-      hasEnded = true;
-      return undefined;
-    }
-    hash.update(bytes);
+    const value = parseLine(line.toString('utf8', 0, line.length - 1), number);
     if (number === 1) {
       version = readHeader(value);
+      return undefined;
+    }
+    if (isEnd(value)) {
+      readEnd(value, events, hash.update(before()).digest('hex'));
+      hasEnded = true;
       return undefined;
     }
     const event = readEvent(value, number);
@@ -175,7 +178,14 @@ export async function* readLogPages(file: FileHandle): AsyncGenerator<readonly S
   };
 
   for await (const lines of linesOf(file)) {
-    const page = lines.map(take).filter((event) => event !== undefined);
+    const page: StoredEvent[] = [];
+    for (let from = 0; from < lines.length;) {
+      const [start, end] = [from, lines.indexOf(newline, from) + 1];
+      const event = take(lines.subarray(start, end), () => lines.subarray(0, start));
+      if (event !== undefined) page.push(event);
+      from = end;
+    }
+    if (!hasEnded) hash.update(lines);
     if (page.length > 0) yield page;
   }
   if (number === 0) throw new DamagedFile('it is empty');
@@ -195,12 +205,13 @@ export async function* readStreamsOf(file: FileHandle, beginning: string): Async
   // Within data every quote stands behind a backslash: only a line's own member can look like this.
   const text = Buffer.from(`"stream":${JSON.stringify(beginning).slice(0, -1)}`);
   for await (const lines of linesOf(file))
-    for (const line of lines) {
-      if (!line.includes(text)) continue;
+    for (let at = lines.indexOf(text); at !== -1;) {
+      const end = lines.indexOf(newline, at) + 1;
       try {
-        yield readEvent(parseLine(line.toString(), 0), 0);
+        yield readEvent(parseLine(lines.toString('utf8', lines.lastIndexOf(newline, at) + 1, end), 0), 0);
       } catch (error) {
         if (!(error instanceof DamagedFile)) throw error;
       }
+      at = lines.indexOf(text, end);
     }
 }

@@ -9,6 +9,9 @@ import type { Database } from './sqlite.ts';
 /** How often it is looked whether pages are still wanted, while as many as may be are made, in milliseconds. */
 const lookEveryMs = 1_000;
 
+/** Page cache, in KiB: what is read once from one end to the other needs none. */
+const cacheKib = 1_024;
+
 /** The page reader's thread: reads the log and makes pages of it, ahead of the thread that writes them. */
 const { path, upTo, projectionsModule, names, port, counts, aheadMax }: PageReaderInput = workerData;
 
@@ -40,7 +43,7 @@ const open = async (log: Database): Promise<NextPage> => {
 
 let db: Database | undefined;
 try {
-  db = openReading(path);
+  db = openReading(path, cacheKib);
   const next = await open(db);
   for (let behind = 0; !isOver();) {
     const page = next(behind, pageEventsMax);

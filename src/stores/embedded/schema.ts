@@ -195,10 +195,10 @@ export const insistOnSyncs = (db: Database): void => {
   insist(db, 'synchronous', String(synchronousFull));
 };
 
-/** A connection that can only read. */
-export const openReading = (path: string): Database => {
+/** A connection that can only read; its page cache is in KiB. */
+export const openReading = (path: string, cacheKib = readerCacheKib): Database => {
   const db = openDatabase(path, { readOnly: true });
-  db.exec(`PRAGMA query_only = ON; PRAGMA cache_size = -${readerCacheKib}`);
+  db.exec(`PRAGMA query_only = ON; PRAGMA cache_size = -${cacheKib}`);
   return db;
 };
 
