@@ -9,8 +9,8 @@ const formatVersion = 2;
 /** The longest line that is read, in bytes: a file that is something else must not fill the memory. */
 const lineBytesMax = 16_777_216;
 
-/** What is read of the file at a time, in bytes. */
-const chunkBytes = 262_144;
+/** What is read of the file at a time, in bytes; what is made of more outlives the young generation (measured: 80 MB). */
+const chunkBytes = 65_536;
 
 const newline = 0x0a;
 
@@ -81,28 +81,31 @@ export const createLogText = () => {
 };
 
 /**
- * The file's lines, whole and with their ends, as many at a time as are read. What stands behind the last line's end is no
- * line: the file was cut there.
+ * The file's lines, whole and with their ends, as many at a time as are read; they are overwritten once the next are asked
+ * for. What stands behind the last line's end is no line: the file was cut there.
  */
 async function* linesOf(file: FileHandle): AsyncGenerator<Buffer, void> {
-  const readAt = (at: number) => file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, at);
-  let left: Buffer = Buffer.alloc(0);
-  let reading = readAt(0);
+  let [here, next] = [Buffer.allocUnsafe(chunkBytes), Buffer.allocUnsafe(chunkBytes)];
+  let reading = file.read(here, 0, chunkBytes, 0);
+  /** Bytes of a line that has begun; they stand before what is read. */
+  let begun = 0;
   for (let at = 0; ;) {
-    const { buffer, bytesRead } = await reading;
+    const { bytesRead } = await reading;
     if (bytesRead === 0) break;
     at += bytesRead;
-    // While these are looked at the next are on their way; where that fails, it is told when they are wanted.
-    reading = readAt(at);
-    reading.catch(() => undefined);
-    const read = buffer.subarray(0, bytesRead);
-    const bytes = left.length === 0 ? read : Buffer.concat([left, read]);
+    const bytes = here.subarray(0, begun + bytesRead);
     const end = bytes.lastIndexOf(newline) + 1;
+    begun = bytes.length - end;
+    if (begun > lineBytesMax) throw new DamagedFile(`it has a line of more than ${lineBytesMax} bytes`);
+    if (next.length < begun + chunkBytes) next = Buffer.allocUnsafe(begun + chunkBytes);
+    bytes.copy(next, 0, end);
+    // While these are looked at the next are on their way; where that fails, it is told when they are wanted.
+    reading = file.read(next, begun, chunkBytes, at);
+    reading.catch(() => undefined);
+    [here, next] = [next, here];
     if (end > 0) yield bytes.subarray(0, end);
-    left = bytes.subarray(end);
-    if (left.length > lineBytesMax) throw new DamagedFile(`it has a line of more than ${lineBytesMax} bytes`);
   }
-  if (left.length > 0) throw new DamagedFile('it is cut short in the middle of a line');
+  if (begun > 0) throw new DamagedFile('it is cut short in the middle of a line');
 }
 
 const parseLine = (line: string, number: number): unknown => {

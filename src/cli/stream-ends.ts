@@ -1,6 +1,25 @@
-import type { StoredEvent } from '../core/event.ts';
+import type { Entry } from '../proofs/entries.ts';
 import type { StreamEnds } from '../proofs/verification.ts';
+import { createInserting } from '../stores/embedded/inserting.ts';
+import type { SqlValue } from '../stores/embedded/sqlite.ts';
 import { openScratch } from './scratch.ts';
+
+/** Streams that are looked for at a time. */
+const soughtAtOnce = 100;
+
+/** The last event of a stream, as far as it has been read. */
+type End = { readonly revision: number; readonly hash: string };
+
+const against = (
+  { revision, hash, previous }: Pick<Entry, 'revision' | 'hash' | 'previous'>,
+  end: End | undefined,
+): string | undefined => {
+  const wanted = end === undefined ? 0 : end.revision + 1;
+  if (revision !== wanted) return `is revision ${revision} of its stream, and ${wanted} should come next`;
+  // Events from before there were hashes name nothing.
+  if (hash === undefined && previous === undefined) return undefined;
+  return previous === end?.hash ? undefined : 'names another event before it than the one that is there';
+};
 
 /** Where the streams end that have been read, on disk: there can be more than memory holds. */
 export const createStreamEnds = (): StreamEnds & { readonly close: () => void } => {
@@ -8,37 +27,38 @@ export const createStreamEnds = (): StreamEnds & { readonly close: () => void } 
     CREATE TABLE ends (stream TEXT PRIMARY KEY, revision INTEGER NOT NULL, hash TEXT NOT NULL)
       STRICT, WITHOUT ROWID;
   `);
-  const begin = db.prepare('INSERT INTO ends VALUES (?, 0, ?) ON CONFLICT DO NOTHING');
-  const next = db.prepare(
-    'UPDATE ends SET revision = ?, hash = ? WHERE stream = ? AND revision = ? AND hash = ?',
+  const some = db.prepare<End & { readonly stream: string }>(
+    `SELECT stream, revision, hash FROM ends WHERE stream IN (${Array(soughtAtOnce).fill('?').join(', ')})`,
   );
-  const endOf = db.prepare<{ revision: number; hash: string }>(
-    'SELECT revision, hash FROM ends WHERE stream = ?',
-  );
-  const put = db.prepare(
-    'INSERT INTO ends VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET revision = excluded.revision, hash = excluded.hash',
-  );
+  const begin = createInserting(db, { table: 'ends', columns: ['stream', 'revision', 'hash'] });
+  const move = db.prepare('UPDATE ends SET revision = ?, hash = ? WHERE stream = ?');
 
-  const isNext = ({ stream, revision, previous }: StoredEvent, hash: string): boolean => {
-    if (revision === 0) return previous === undefined && begin.run(stream, hash).changes === 1;
-    return previous !== undefined && next.run(revision, hash, stream, revision - 1, previous).changes === 1;
-  };
-
-  const against = ({ stream, revision, hash, previous }: StoredEvent): string | undefined => {
-    const end = endOf.get(stream);
-    const wanted = end === undefined ? 0 : end.revision + 1;
-    if (revision !== wanted) return `is revision ${revision} of its stream, and ${wanted} should come next`;
-    // Events from before there were hashes name nothing.
-    if (hash === undefined && previous === undefined) return undefined;
-    return previous === end?.hash ? undefined : 'names another event before it than the one that is there';
+  const endsOf = (streams: readonly string[]): Map<string, End> => {
+    const ends = new Map<string, End>();
+    for (let at = 0; at < streams.length; at += soughtAtOnce) {
+      const sought: (string | null)[] = streams.slice(at, at + soughtAtOnce);
+      while (sought.length < soughtAtOnce) sought.push(null);
+      for (const { stream, revision, hash } of some.all(...sought)) ends.set(stream, { revision, hash });
+    }
+    return ends;
   };
 
   return {
-    take: (event, hash) => {
-      if (isNext(event, hash)) return undefined;
-      const why = against(event);
-      put.run(event.stream, event.revision, hash);
-      return why;
+    take: (entries) => {
+      const before = endsOf([...new Set(entries.map(({ stream }) => stream))]);
+      const ends = new Map<string, End>();
+      const told = entries.map((entry) => {
+        const { stream, revision, hash = entry.computed } = entry;
+        const why = against(entry, ends.get(stream) ?? before.get(stream));
+        ends.set(stream, { revision, hash });
+        return why;
+      });
+      const begun: SqlValue[] = [];
+      for (const [stream, { revision, hash }] of ends)
+        if (before.has(stream)) move.run(revision, hash, stream);
+        else begun.push(stream, revision, hash);
+      begin(begun);
+      return told;
     },
     close: () => db.close(),
   };

@@ -7,6 +7,7 @@ import type { Config } from '../config.ts';
 import type { Position, StoredEvent } from '../core/event.ts';
 import { codec } from '../events/index.ts';
 import { readKeptNote } from '../proofs/claims.ts';
+import { entryOf, type Entry } from '../proofs/entries.ts';
 import { faultsMax, type Fault } from '../proofs/faults.ts';
 import { verifierKeyFile } from '../proofs/signing-key.ts';
 import { readVerifierKey, type VerifierKey } from '../proofs/signed-note.ts';
@@ -14,7 +15,8 @@ import type { Kept } from '../proofs/statements.ts';
 import { createVerification, type Verified } from '../proofs/verification.ts';
 import { BadUsage, textOf, type Command, type CommandInput, type Options } from './command.ts';
 import { openSource, pagesOf, type Source } from './engines.ts';
-import { DamagedFile, readLogPages, readStreamsOf } from './log-file.ts';
+import { readEntriesAhead } from './entries-ahead.ts';
+import { DamagedFile, readStreamsOf } from './log-file.ts';
 import { withProgress } from './progress.ts';
 import { createStreamEnds } from './stream-ends.ts';
 
@@ -23,7 +25,7 @@ const missingNumbersMax = 16;
 
 /** A log to verify. */
 type Log = {
-  readonly pages: AsyncIterable<readonly StoredEvent[]>;
+  readonly pages: AsyncIterable<readonly Entry[]>;
   /** The events that state checkpoints, read apart from the rest and ahead of it. */
   readonly checkpointEvents: AsyncIterator<StoredEvent, void>;
   readonly count: number | undefined;
@@ -66,15 +68,12 @@ const keptOf = (options: Options, keys: readonly VerifierKey[]): readonly Kept[]
   });
 
 const openFile = async (path: string): Promise<Log> => {
-  const [whole, ahead] = [await open(path, 'r'), await open(path, 'r')];
+  const file = await open(path, 'r');
   return {
-    pages: readLogPages(whole),
-    checkpointEvents: readStreamsOf(ahead, checkpointStreams),
+    pages: readEntriesAhead(path),
+    checkpointEvents: readStreamsOf(file, checkpointStreams),
     count: undefined,
-    close: async () => {
-      await whole.close();
-      await ahead.close();
-    },
+    close: () => file.close(),
   };
 };
 
@@ -93,11 +92,17 @@ export async function* checkpointEventsOf(
   }
 }
 
+async function* entriesOf(
+  pages: AsyncIterable<readonly StoredEvent[]>,
+): AsyncGenerator<readonly Entry[], void> {
+  for await (const page of pages) yield page.map(entryOf);
+}
+
 const openLog = async (config: Config, signal: AbortSignal): Promise<Log> => {
   const source = openSource(config);
   const head = await source.head();
   return {
-    pages: pagesOf(source, head, signal),
+    pages: entriesOf(pagesOf(source, head, signal)),
     checkpointEvents: checkpointEventsOf(source, head),
     count: source.count(),
     close: source.close,

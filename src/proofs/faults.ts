@@ -3,6 +3,9 @@ import type { Position, StoredEvent } from '../core/event.ts';
 /** The most faults that are told: what was done to a log shows in the first ones. */
 export const faultsMax = 100;
 
+/** Of an event, what tells which one it is. */
+export type Named = Pick<StoredEvent, 'id' | 'position' | 'stream' | 'revision'>;
+
 /** What is wrong, and where; what is null is not known, or has no place in the log. */
 export type Fault = {
   /** The place in the log, from 0. */
@@ -19,7 +22,7 @@ export const createFaults = () => {
   const found: Fault[] = [];
   const told = new Set<number>();
   const isFull = (): boolean => found.length >= faultsMax;
-  const tellAt = (index: number | null, event: StoredEvent | undefined, what: string): void => {
+  const tellAt = (index: number | null, event: Named | undefined, what: string): void => {
     if (isFull() || (index !== null && told.has(index))) return;
     if (index !== null) told.add(index);
     found.push({

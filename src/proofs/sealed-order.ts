@@ -1,5 +1,5 @@
-import type { StoredEvent } from '../core/event.ts';
 import type { Claim } from './claims.ts';
+import type { Named } from './faults.ts';
 import { fingerprintBytes, fingerprintOf } from './leaves.ts';
 import type { Hash } from './merkle.ts';
 
@@ -13,10 +13,10 @@ const eventsAhead = 10_000;
 const claimsBehindMax = 3;
 
 /** Something that came where something else was sealed. */
-type Stranger = { readonly index: number; readonly event: StoredEvent };
+type Stranger = { readonly index: number; readonly event: Named };
 
 /** Tells what is wrong: where in the log, with which event if one is there. */
-type Tell = (index: number, event: StoredEvent | undefined, what: string) => void;
+type Tell = (index: number, event: Named | undefined, what: string) => void;
 
 /**
  * Holds the leaves against the fingerprints that were signed. They tell what was changed, taken out, put in or moved, also
@@ -92,7 +92,7 @@ export const createSealedOrder = (tell: Tell) => {
       }
     },
     /** Takes the next event of the log. */
-    take: (leaf: Hash, event: StoredEvent, index: number): void => {
+    take: (leaf: Hash, event: Named, index: number): void => {
       if (strangers.length === 0 && isAt(leaf, expected)) {
         expected += 1;
         return;

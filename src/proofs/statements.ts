@@ -1,7 +1,7 @@
 import type { Codec, StoredEvent } from '../core/event.ts';
 import { textOf, type Checkpoint } from './checkpoint.ts';
 import { createClaims, type Claim } from './claims.ts';
-import type { Faults } from './faults.ts';
+import type { Faults, Named } from './faults.ts';
 import type { VerifierKey } from './signed-note.ts';
 
 /** A checkpoint that somebody kept, and what it is called where it is told of. */
@@ -64,7 +64,7 @@ export const createStatements = (
     isAllRead: (): boolean => isAllRead,
     readWhile,
     /** What states a checkpoint in the log has to be among what is read ahead of it, or what it says would not count. */
-    find: async (event: StoredEvent, index: number): Promise<void> => {
+    find: async (event: Named, index: number): Promise<void> => {
       comeUpon += 1;
       await readWhile(() => read < comeUpon);
       if (read < comeUpon)

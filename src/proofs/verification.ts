@@ -1,5 +1,4 @@
-import type { StoredEvent } from '../core/event.ts';
-import { hashOf } from './event-hash.ts';
+import type { Entry } from './entries.ts';
 import { createFaults, type Fault } from './faults.ts';
 import { createTree, leafOf } from './merkle.ts';
 import { createRoots } from './roots.ts';
@@ -21,10 +20,10 @@ export type Verified = {
 /** Where streams end, as far as they have been read. */
 export type StreamEnds = {
   /**
-   * Takes an event, of this hash, as the next of its stream; answers what stands against that: another revision than the
-   * next, or another event before it than the one that it names.
+   * Takes events, each as the next of its stream; answers what stands against that, where something does: another
+   * revision than the next, or another event before it than the one that it names.
    */
-  readonly take: (event: StoredEvent, hash: string) => string | undefined;
+  readonly take: (events: readonly Entry[]) => readonly (string | undefined)[];
 };
 
 /** What a verification stands on. */
@@ -46,16 +45,14 @@ export const createVerification = ({ streams, ...needs }: VerificationNeeds) => 
   let index = 0;
   let hasLinks = false;
 
-  const takeEvent = (event: StoredEvent): void => {
-    const hash = hashOf(event);
+  const takeEvent = (event: Entry, against: string | undefined): void => {
     hasLinks ||= event.hash !== undefined;
     const isSealed = order.isSealed();
-    if (event.hash !== undefined && event.hash !== hash)
+    if (event.hash !== undefined && event.hash !== event.computed)
       faults.tellAt(index, event, 'was changed: it is not what its hash says');
     if (hasLinks && event.hash === undefined && !isSealed) faults.tellAt(index, event, 'has lost its hash');
-    const against = streams.take(event, event.hash ?? hash);
     if (against !== undefined) faults.tellAt(index, event, against);
-    const leaf = leafOf(Buffer.from(hash, 'base64'));
+    const leaf = leafOf(Buffer.from(event.computed, 'base64'));
     if (isSealed && !faults.isFull()) order.take(leaf, event, index);
     tree.add(leaf);
     index += 1;
@@ -64,12 +61,13 @@ export const createVerification = ({ streams, ...needs }: VerificationNeeds) => 
 
   return {
     /** Takes the next events of the log. */
-    take: async (events: readonly StoredEvent[]): Promise<void> => {
-      for (const event of events) {
+    take: async (events: readonly Entry[]): Promise<void> => {
+      const against = streams.take(events);
+      for (const [n, event] of events.entries()) {
         statements.begin(event.id);
         if (!statements.isAllRead() && needsClaim()) await statements.readWhile(needsClaim);
         if (event.type === 'LogSealed') await statements.find(event, index);
-        takeEvent(event);
+        takeEvent(event, against[n]);
       }
     },
     /** Tells of something that is wrong with the log and shows in no event of it. */

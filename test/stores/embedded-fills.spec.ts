@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Append } from '../../src/core/ports.ts';
 import {
   dataFileName,
+  headOf,
   openShadow,
   rebuildOffline,
   registeredIn,
@@ -66,6 +67,12 @@ const contentsOf = (db: Database) =>
     }),
   );
 
+/** Every event, and the indexes of the log. */
+const logOf = (db: Database) => [
+  db.prepare('SELECT * FROM events ORDER BY position').all(),
+  db.prepare("SELECT name, sql FROM sqlite_master WHERE tbl_name = 'events' ORDER BY name").all(),
+];
+
 describe('filling read models', () => {
   let dir: string;
   let remove: () => Promise<void>;
@@ -122,16 +129,52 @@ describe('filling read models', () => {
       );
     });
 
+  it(`offline keeps the folder as it was where an event cannot be projected, or nobody waits for the end (seed ${seed})`, async () => {
+    await arrange();
+    const kept = read(contentsOf);
+    const before = tables();
+    for await (const _ of rebuildOffline(dir, dataFileName, { projections, decode, projectionsModule }))
+      break;
+    expect(read(contentsOf), 'of which nobody waited for the end').to.deep.equal(kept);
+    const middle = Math.floor(events / 2);
+    write(`UPDATE events SET type = 'Broken' WHERE position = ${middle}`);
+    for (const module of [projectionsModule, undefined]) {
+      const failure = await refill(module).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      expect(String(failure)).to.equal('Error: This reducer is broken.');
+    }
+    const nowhere = await refill(new URL('nowhere.js', projectionsModule).href).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(String(nowhere)).to.match(/Cannot find module/);
+    write(`UPDATE events SET type = 'Counted' WHERE position = ${middle}`);
+    expect(read(contentsOf)).to.deep.equal(kept);
+    expect(tables()).to.equal(before);
+  });
+
   it(`beside the service makes the same rows and indexes (seed ${seed})`, async () => {
     await arrange();
     const kept = read(contentsOf);
     const shadow = openShadow();
-    const log = openDatabase(join(dir, dataFileName), { readOnly: true });
+    const copy = openShadow();
+    const path = join(dir, dataFileName);
+    const log = openDatabase(path, { readOnly: true });
     try {
       const taken = [...shadow.replay({ projections, decode, log })];
       expect(taken.length).to.be.above(0);
       expect(contentsOf(shadow.db)).to.deep.equal(kept);
+
+      const upTo = Number(headOf(log));
+      for (const _ of copy.takeFile(path, upTo)) continue;
+      expect(logOf(copy.db)).to.deep.equal(logOf(log));
+      for (const _ of copy.replay({ projections, decode, ahead: { path, upTo, projectionsModule } }))
+        continue;
+      expect(contentsOf(copy.db)).to.deep.equal(kept);
     } finally {
+      copy.close();
       log.close();
       shadow.close();
     }

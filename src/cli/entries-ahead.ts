@@ -1,0 +1,71 @@
+import { on } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { Entry } from '../proofs/entries.ts';
+import { DamagedFile } from './log-file.ts';
+
+/** Pages that are read before they are wanted. */
+const aheadMax = 4;
+
+/** Entries from thread to thread, as one flat array: the names of members need not travel. */
+type Wire = readonly (string | number | null)[];
+
+/** What the thread is started with. */
+export type EntryReaderInput = { readonly path: string; readonly aheadMax: number };
+
+/** What the thread tells, and each page is answered once it is taken. */
+export type FromEntryReader =
+  | { readonly kind: 'page'; readonly entries: Wire }
+  | { readonly kind: 'end' }
+  | { readonly kind: 'damaged'; readonly message: string };
+
+/** How many values an entry is. */
+const width = 8;
+
+/** The entries as they travel; a hash that is as it should be goes once. */
+export const toWire = (entries: readonly Entry[]): Wire => {
+  const wire: (string | number | null)[] = [];
+  for (const { id, type, stream, revision, position, hash = null, previous = null, computed } of entries)
+    wire.push(id, type, stream, revision, position, hash, previous, computed === hash ? null : computed);
+  return wire;
+};
+
+const fromWire = (wire: Wire): readonly Entry[] => {
+  const text = (at: number): string | null => wire[at] as string | null;
+  return Array.from({ length: wire.length / width }, (_, n) => {
+    const at = n * width;
+    const [hash, previous] = [text(at + 5), text(at + 6)];
+    return {
+      id: text(at) ?? '',
+      type: text(at + 1) ?? '',
+      stream: text(at + 2) ?? '',
+      revision: wire[at + 3] as number,
+      position: text(at + 4) ?? '',
+      ...(hash !== null && { hash }),
+      ...(previous !== null && { previous }),
+      computed: text(at + 7) ?? hash ?? '',
+    };
+  });
+};
+
+/** The entries of a log file, which another thread reads some pages ahead. Throws as reading it here does. */
+export async function* readEntriesAhead(path: string): AsyncGenerator<readonly Entry[], void> {
+  const workerData: EntryReaderInput = { path, aheadMax };
+  const worker = new Worker(new URL('./entry-reader.js', import.meta.url), {
+    workerData,
+    name: 'keyledger entry-reader',
+  });
+  try {
+    for await (const [message] of on(worker, 'message', { close: ['exit'] })) {
+      const told: FromEntryReader = message;
+      if (told.kind === 'end') return;
+      if (told.kind === 'damaged') throw new DamagedFile(told.message);
+      // A thread is no window: there is no origin to name.
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin
+      worker.postMessage('taken');
+      yield fromWire(told.entries);
+    }
+    throw new Error('The thread that reads the file ended before the file did.');
+  } finally {
+    await worker.terminate();
+  }
+}
