@@ -1,8 +1,6 @@
-import { open } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { entryOf } from '../proofs/entries.ts';
-import { toWire, type EntryReaderInput, type FromEntryReader } from './entries-ahead.ts';
-import { DamagedFile, readLogPages } from './log-file.ts';
+import { readEntriesHere, toWire, type EntryReaderInput, type FromEntryReader } from './entries.ts';
+import { DamagedFile } from './log-file.ts';
 
 /** The entry reader's thread: reads a log file and makes each event's hash anew, ahead of who verifies them. */
 const { path, aheadMax }: EntryReaderInput = workerData;
@@ -20,10 +18,9 @@ port.on('message', () => {
 const room = (): Promise<void> | undefined =>
   made - taken < aheadMax ? undefined : new Promise((resolve) => (wake = resolve));
 
-const file = await open(path, 'r');
 try {
-  for await (const page of readLogPages(file)) {
-    tell({ kind: 'page', entries: toWire(page.map(entryOf)) });
+  for await (const entries of readEntriesHere(path)) {
+    tell({ kind: 'page', entries: toWire(entries) });
     made += 1;
     await room();
   }
@@ -33,6 +30,5 @@ try {
   if (!(error instanceof DamagedFile)) throw error;
   tell({ kind: 'damaged', message: error.message });
 } finally {
-  await file.close();
   port.close();
 }

@@ -9,8 +9,11 @@ const formatVersion = 2;
 /** The longest line that is read, in bytes: a file that is something else must not fill the memory. */
 const lineBytesMax = 16_777_216;
 
-/** What is read of the file at a time, in bytes; what is made of more outlives the young generation (measured: 80 MB). */
-const chunkBytes = 65_536;
+/** What is read of the file at a time, in bytes. */
+const chunkBytes = 262_144;
+
+/** Events that are answered at a time at most: more would outlive the young generation (measured: 80 MB). */
+const pageEventsMax = 100;
 
 const newline = 0x0a;
 
@@ -181,12 +184,15 @@ export async function* readLogPages(file: FileHandle): AsyncGenerator<readonly S
   };
 
   for await (const lines of linesOf(file)) {
-    const page: StoredEvent[] = [];
+    let page: StoredEvent[] = [];
     for (let from = 0; from < lines.length;) {
       const [start, end] = [from, lines.indexOf(newline, from) + 1];
       const event = take(lines.subarray(start, end), () => lines.subarray(0, start));
       if (event !== undefined) page.push(event);
       from = end;
+      if (page.length < pageEventsMax) continue;
+      yield page;
+      page = [];
     }
     if (!hasEnded) hash.update(lines);
     if (page.length > 0) yield page;
@@ -200,6 +206,16 @@ export async function* readLogFile(file: FileHandle): AsyncGenerator<StoredEvent
   for await (const page of readLogPages(file)) yield* page;
 }
 
+/** The event of a line; absent where the line is damaged. */
+const eventIn = (line: string): StoredEvent | undefined => {
+  try {
+    return readEvent(parseLine(line, 0), 0);
+  } catch (error) {
+    if (error instanceof DamagedFile) return undefined;
+    throw error;
+  }
+};
+
 /**
  * The events of the streams whose names begin so, in the file's order; what is damaged is passed over, for whoever reads
  * the whole file is told.
@@ -207,14 +223,15 @@ export async function* readLogFile(file: FileHandle): AsyncGenerator<StoredEvent
 export async function* readStreamsOf(file: FileHandle, beginning: string): AsyncGenerator<StoredEvent, void> {
   // Within data every quote stands behind a backslash: only a line's own member can look like this.
   const text = Buffer.from(`"stream":${JSON.stringify(beginning).slice(0, -1)}`);
-  for await (const lines of linesOf(file))
-    for (let at = lines.indexOf(text); at !== -1;) {
-      const end = lines.indexOf(newline, at) + 1;
-      try {
-        yield readEvent(parseLine(lines.toString('utf8', lines.lastIndexOf(newline, at) + 1, end), 0), 0);
-      } catch (error) {
-        if (!(error instanceof DamagedFile)) throw error;
+  try {
+    for await (const lines of linesOf(file))
+      for (let at = lines.indexOf(text); at !== -1;) {
+        const end = lines.indexOf(newline, at) + 1;
+        const event = eventIn(lines.toString('utf8', lines.lastIndexOf(newline, at) + 1, end));
+        if (event !== undefined) yield event;
+        at = lines.indexOf(text, end);
       }
-      at = lines.indexOf(text, end);
-    }
+  } catch (error) {
+    if (!(error instanceof DamagedFile)) throw error;
+  }
 }

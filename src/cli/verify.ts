@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import type { Position, StoredEvent } from '../core/event.ts';
 import { codec } from '../events/index.ts';
 import { readKeptNote } from '../proofs/claims.ts';
-import { entryOf, type Entry } from '../proofs/entries.ts';
+import type { Entry } from '../proofs/entries.ts';
 import { faultsMax, type Fault } from '../proofs/faults.ts';
 import { verifierKeyFile } from '../proofs/signing-key.ts';
 import { readVerifierKey, type VerifierKey } from '../proofs/signed-note.ts';
@@ -15,7 +15,7 @@ import type { Kept } from '../proofs/statements.ts';
 import { createVerification, type Verified } from '../proofs/verification.ts';
 import { BadUsage, textOf, type Command, type CommandInput, type Options } from './command.ts';
 import { openSource, pagesOf, type Source } from './engines.ts';
-import { readEntriesAhead } from './entries-ahead.ts';
+import { entriesOf, readEntries } from './entries.ts';
 import { DamagedFile, readStreamsOf } from './log-file.ts';
 import { withProgress } from './progress.ts';
 import { createStreamEnds } from './stream-ends.ts';
@@ -70,7 +70,7 @@ const keptOf = (options: Options, keys: readonly VerifierKey[]): readonly Kept[]
 const openFile = async (path: string): Promise<Log> => {
   const file = await open(path, 'r');
   return {
-    pages: readEntriesAhead(path),
+    pages: readEntries(path),
     checkpointEvents: readStreamsOf(file, checkpointStreams),
     count: undefined,
     close: () => file.close(),
@@ -90,12 +90,6 @@ export async function* checkpointEventsOf(
     misses = events.length === 0 ? misses + 1 : 0;
     yield* events;
   }
-}
-
-async function* entriesOf(
-  pages: AsyncIterable<readonly StoredEvent[]>,
-): AsyncGenerator<readonly Entry[], void> {
-  for await (const page of pages) yield page.map(entryOf);
 }
 
 const openLog = async (config: Config, signal: AbortSignal): Promise<Log> => {

@@ -172,6 +172,27 @@ describe('verifying an exported log', function () {
     }
   });
 
+  it('finds the same in a file so long that another thread reads it', async () => {
+    const data = JSON.stringify({ tenant_id: 'long', incarnation: 'long~1', note: 'x'.repeat(1_000_000) });
+    const tail = Array.from({ length: 20 }, (_, n): StoredEvent => {
+      const id = `01a00000-0000-7000-8000-${String(n).padStart(12, '0')}`;
+      return { ...(events[0] as StoredEvent), id, stream: `long-${n}`, data };
+    });
+    const long = forged(text, [...events, ...tail]);
+    const first = { events: events.length + tail.length, checkpoints: 3, sealed_events: events.length - 1 };
+    expect(await verified(long)).to.deep.include({ ...first, faults: [] });
+    const lines = long.split('\n').slice(1, -2);
+    const changed = lines.with(lines.length - 2, (lines.at(-2) ?? '').replace('xxx', 'yyy'));
+    expect(placesOf(await faultsOf(withLines(long, changed)))).to.deep.equal([lines.length - 2]);
+    const cut = await faultsOf(long.slice(0, -1_500_000));
+    expect(cut.map(({ what }) => what)).to.deep.equal([
+      'The file is damaged: it is cut short in the middle of a line',
+    ]);
+    expect((await faultsOf(long.replace('"revision":0', '"revision":-1')))[0]?.what).to.match(
+      /line 2 is not an event/,
+    );
+  });
+
   describe('by one who has everything but the key, and makes every hash anew', () => {
     it('finds every event that is changed, and names it', async () => {
       for (const [n, event] of events.slice(0, -1).entries()) {

@@ -1,7 +1,12 @@
 import { on } from 'node:events';
+import { open, stat } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
-import type { Entry } from '../proofs/entries.ts';
-import { DamagedFile } from './log-file.ts';
+import type { StoredEvent } from '../core/event.ts';
+import { entryOf, type Entry } from '../proofs/entries.ts';
+import { DamagedFile, readLogPages } from './log-file.ts';
+
+/** A file that is shorter, in bytes, is read before a thread has started. */
+const threadBytesMin = 8_388_608;
 
 /** Pages that are read before they are wanted. */
 const aheadMax = 4;
@@ -18,7 +23,7 @@ export type FromEntryReader =
   | { readonly kind: 'end' }
   | { readonly kind: 'damaged'; readonly message: string };
 
-/** How many values an entry is. */
+/** How many values an entry has. */
 const width = 8;
 
 /** The entries as they travel; a hash that is as it should be goes once. */
@@ -47,8 +52,24 @@ const fromWire = (wire: Wire): readonly Entry[] => {
   });
 };
 
-/** The entries of a log file, which another thread reads some pages ahead. Throws as reading it here does. */
-export async function* readEntriesAhead(path: string): AsyncGenerator<readonly Entry[], void> {
+/** Makes the hashes of whole pages anew. */
+export async function* entriesOf(
+  pages: AsyncIterable<readonly StoredEvent[]>,
+): AsyncGenerator<readonly Entry[], void> {
+  for await (const page of pages) yield page.map(entryOf);
+}
+
+/** The entries of a log file, read in this thread. Throws as reading the file does. */
+export async function* readEntriesHere(path: string): AsyncGenerator<readonly Entry[], void> {
+  const file = await open(path, 'r');
+  try {
+    yield* entriesOf(readLogPages(file));
+  } finally {
+    await file.close();
+  }
+}
+
+async function* readEntriesAhead(path: string): AsyncGenerator<readonly Entry[], void> {
   const workerData: EntryReaderInput = { path, aheadMax };
   const worker = new Worker(new URL('./entry-reader.js', import.meta.url), {
     workerData,
@@ -68,4 +89,10 @@ export async function* readEntriesAhead(path: string): AsyncGenerator<readonly E
   } finally {
     await worker.terminate();
   }
+}
+
+/** The entries of a log file; those of a long one another thread reads, some pages ahead. Throws as reading the file does. */
+export async function* readEntries(path: string): AsyncGenerator<readonly Entry[], void> {
+  const { size } = await stat(path);
+  yield* size < threadBytesMin ? readEntriesHere(path) : readEntriesAhead(path);
 }
