@@ -1,7 +1,6 @@
 import { checkFolder } from './check-folder.ts';
-import { checkServer } from './check-server.ts';
 import { isEqual, type Checked } from './checked.ts';
-import type { Command, Outcome } from './command.ts';
+import type { Command, CommandInput, Outcome } from './command.ts';
 
 const linesOf = (it: Checked): readonly string[] => {
   if ('fault' in it) return [`${it.read_model} ${it.fault}`];
@@ -16,10 +15,16 @@ const linesOf = (it: Checked): readonly string[] => {
   ];
 };
 
+const check = async (input: CommandInput): Promise<readonly Checked[]> => {
+  if (input.config.read_models === 'embedded') return checkFolder(input);
+  // The driver of MongoDB takes 20 MB for itself.
+  const { checkServer } = await import('./check-server.ts');
+  return checkServer(input);
+};
+
 /** Holds every read model against a replay of the log that it was made from. */
 export const checkReadModels: Command['run'] = async (input): Promise<Outcome> => {
-  const { read_models } = input.config;
-  const checked = await (read_models === 'embedded' ? checkFolder(input) : checkServer(input));
+  const checked = await check(input);
   const wrong = checked.filter((it) => !isEqual(it)).map((it) => it.read_model);
   const last =
     wrong.length === 0

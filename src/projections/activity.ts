@@ -16,8 +16,11 @@ export type Act = {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-/** Not an act of anybody: it is stated every few minutes for as long as a key is in use. */
-const leftOut = new Set(['ApiKeyUsed']);
+/**
+ * Not an act of anybody: the one is stated every few minutes for as long as a key is in use, the other is about the whole
+ * log, and so long that nobody should read it in vain.
+ */
+const leftOut = new Set(['ApiKeyUsed', 'LogSealed']);
 
 type OfTenant = RecordedEvent<{ readonly type: string; readonly data: { readonly tenant_id?: string } }>;
 

@@ -60,24 +60,30 @@ const after = (
 const columns = ['id', 'revision', 'created', 'position', 'gone', 'grp', 'sub', 'body'];
 const pastColumns = ['id', 'since', 'until', 'revision', 'created', 'grp', 'sub', 'body'];
 
+/** What is done with a row of an id that has one already. */
+const replace = `ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, created = excluded.created,
+  position = excluded.position, gone = excluded.gone, grp = excluded.grp, sub = excluded.sub, body = excluded.body`;
+
 /** Reads and writes the rows of a table of documents. */
 const createRows = (db: Database, table: string, { isBare }: TargetOptions) => {
   const select = db.prepare<Row>(
     `SELECT revision, created, position, gone, grp, sub, body FROM ${table} WHERE id = ?`,
   );
-  const upserting = () =>
-    createInserting(db, {
-      table,
-      columns,
-      onConflict: `ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, created = excluded.created,
-        position = excluded.position, gone = excluded.gone, grp = excluded.grp,
-        sub = excluded.sub, body = excluded.body`,
-    });
-  let put = isBare ? undefined : upserting();
+  const fixed = { revision: '0', gone: '0' };
+  const birth = { table, columns: documentBirthColumns, fixed };
+  const prepareIndexed = () => ({
+    bear: createInserting(db, { ...birth, onConflict: replace }),
+    put: createInserting(db, { table, columns, onConflict: replace }),
+  });
+  // Without an index nothing has been looked for, and there is nothing but births to write.
+  const prepareBare = () => ({ bear: createInserting(db, birth), put: undefined });
+  let statements: ReturnType<typeof prepareIndexed> | ReturnType<typeof prepareBare> = isBare
+    ? prepareBare()
+    : prepareIndexed();
   const index = (): void => {
-    if (put !== undefined) return;
+    if (statements.put !== undefined) return;
     db.exec(idIndexOf(table));
-    put = upserting();
+    statements = prepareIndexed();
   };
   return {
     index,
@@ -88,14 +94,10 @@ const createRows = (db: Database, table: string, { isBare }: TargetOptions) => {
       if (row === undefined) return empty;
       return { ...row, document: row.gone === 1 ? undefined : JSON.parse(row.body) };
     },
-    /** Writes rows that are not there yet. */
-    bear: createInserting(db, {
-      table,
-      columns: documentBirthColumns,
-      fixed: { revision: '0', gone: '0' },
-    }),
-    /** Writes rows that have been looked for. */
-    put: (values: readonly SqlValue[]): void => put?.(values),
+    /** Writes what events have made by themselves. */
+    bear: (values: readonly SqlValue[]): void => statements.bear(values),
+    /** Writes what has been looked for. */
+    put: (values: readonly SqlValue[]): void => statements.put?.(values),
   };
 };
 
