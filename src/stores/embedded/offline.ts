@@ -4,7 +4,7 @@ import { toPosition, type Position } from '../../core/event.ts';
 import { build, leftovers } from './build.ts';
 import { startCheckpointing } from './checkpointing.ts';
 import { takeOwnership } from './owner.ts';
-import { insistOnSyncs, insistToday, openReading, openWriting, relaxSyncs } from './schema.ts';
+import { fillCacheKib, insistOnSyncs, insistToday, openReading, openWriting, relaxSyncs } from './schema.ts';
 import type { Database } from './sqlite.ts';
 import { openPagesAhead } from './pages-ahead.ts';
 import type { ReplayInput } from './shadow.ts';
@@ -67,7 +67,7 @@ export async function* rebuildOffline(
   fileName: string,
   { projections, decode, projectionsModule }: RefillInput,
 ): AsyncGenerator<number, void> {
-  const { db, path, close } = openOwned(dir, fileName, openWriting);
+  const { db, path, close } = openOwned(dir, fileName, (it) => openWriting(it, fillCacheKib));
   const fd = openSync(path, 'r+');
   const transact = createTransact(db);
   const frames = createWalProbe(db);

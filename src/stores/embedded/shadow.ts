@@ -4,7 +4,7 @@ import type { Projection } from '../../core/projection.ts';
 import { build } from './build.ts';
 import { eventColumns, insertEvent, toRowValues } from './event-row.ts';
 import { openPagesAhead, type AheadInput } from './pages-ahead.ts';
-import { createDataFile, dropStreamIndex, sortingInFiles, streamIndex } from './schema.ts';
+import { createDataFile, dropStreamIndex, fillCacheKib, sortingInFiles, streamIndex } from './schema.ts';
 import { openDatabase, type Database } from './sqlite.ts';
 import { createTransact } from './transaction.ts';
 
@@ -13,9 +13,6 @@ const chunkEvents = 1_000;
 
 /** Positions of a log that are copied at a time. */
 const copiedEvents = 10_000;
-
-/** Page cache of the connection, in KiB. */
-const cacheKib = 32_768;
 
 /** SQLite's name for a database in a file of its own that is gone when it is closed, or the process ends. */
 const temporary = '';
@@ -39,7 +36,7 @@ export const openShadow = (path = temporary) => {
   db.exec(`
     PRAGMA journal_mode = OFF;
     PRAGMA synchronous = OFF;
-    PRAGMA cache_size = -${cacheKib};
+    PRAGMA cache_size = -${fillCacheKib};
   `);
   createDataFile(db);
   const transact = createTransact(db);
