@@ -52,6 +52,11 @@ describe('the activity of a tenant', () => {
     // Whoever adds a type of event has an example of it, which is then looked at here.
     expect(new Set(everyFact.map(({ type }) => type))).to.deep.equal(new Set(catalogue.keys()));
   });
+  it('says of each act which list it stands in, as the act itself does', () => {
+    const acts = everyFact.flatMap((fact) => activity.on[fact.type]?.(happened(fact)) ?? []);
+    for (const { id, group, to } of acts) expect(group).to.equal(activity.group?.(to(undefined), id));
+    expect(acts).to.have.length.above(1);
+  });
   it('has nothing of a secret: no digest, no hash, whatever the event', () => {
     for (const fact of everyFact) {
       for (const { to } of activity.on[fact.type]?.(happened(fact)) ?? []) {
