@@ -185,14 +185,20 @@ export async function* readLogPages(file: FileHandle): AsyncGenerator<readonly S
 
   for await (const lines of linesOf(file)) {
     let page: StoredEvent[] = [];
-    for (let from = 0; from < lines.length;) {
-      const [start, end] = [from, lines.indexOf(newline, from) + 1];
-      const event = take(lines.subarray(start, end), () => lines.subarray(0, start));
-      if (event !== undefined) page.push(event);
-      from = end;
-      if (page.length < pageEventsMax) continue;
-      yield page;
-      page = [];
+    try {
+      for (let from = 0; from < lines.length;) {
+        const [start, end] = [from, lines.indexOf(newline, from) + 1];
+        const event = take(lines.subarray(start, end), () => lines.subarray(0, start));
+        if (event !== undefined) page.push(event);
+        from = end;
+        if (page.length < pageEventsMax) continue;
+        yield page;
+        page = [];
+      }
+    } catch (error) {
+      // What stands before a damaged line is looked at too.
+      if (page.length > 0) yield page;
+      throw error;
     }
     if (!hasEnded) hash.update(lines);
     if (page.length > 0) yield page;

@@ -193,6 +193,14 @@ describe('verifying an exported log', function () {
     );
   });
 
+  it('looks at all that stands before a line that is damaged', async () => {
+    const lines = text.split('\n').slice(1, -2);
+    const changed = (lines[1] ?? '').replace('curl', 'wget');
+    const faults = await faultsOf(withLines(text, lines.with(1, changed).with(5, '{')));
+    expect(placesOf(faults)).to.include(1);
+    expect(faults.map(({ what }) => what)).to.include('The file is damaged: line 7 is not JSON');
+  });
+
   describe('by one who has everything but the key, and makes every hash anew', () => {
     it('finds every event that is changed, and names it', async () => {
       for (const [n, event] of events.slice(0, -1).entries()) {
