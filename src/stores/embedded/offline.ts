@@ -57,20 +57,17 @@ export type RefillInput = Pick<ReplayInput, 'projections' | 'decode'> & {
   readonly projectionsModule?: string;
 };
 
-/**
- * Fills read models of a folder anew while no service has it, and swaps all of them in the transaction that reaches the
- * end of the log: whoever is cut off before leaves the folder as it was. Answers of each
- * step how many events it took, at most.
- */
-export async function* rebuildOffline(
-  dir: string,
-  fileName: string,
+/** Does that in a data file that is open for writing; `fd` is that file too. */
+async function* refill(
+  db: Database,
+  path: string,
+  fd: number,
   { projections, decode, projectionsModule }: RefillInput,
 ): AsyncGenerator<number, void> {
-  const { db, path, close } = openOwned(dir, fileName, (it) => openWriting(it, fillCacheKib));
-  const fd = openSync(path, 'r+');
   const transact = createTransact(db);
   const frames = createWalProbe(db);
+  const upTo = Number(headOf(db));
+  const names = projections.map(({ name }) => name);
   let failure: Error | undefined;
   const checkpointing = startCheckpointing({
     path,
@@ -82,17 +79,7 @@ export async function* rebuildOffline(
     },
     fatal: (error) => (failure ??= error),
   });
-  const ahead =
-    projectionsModule &&
-    openPagesAhead({
-      path,
-      upTo: Number(headOf(db)),
-      projectionsModule,
-      names: projections.map(({ name }) => name),
-    });
-  const drop = (): void => {
-    for (const table of leftovers(db)) transact(() => db.exec(`DROP TABLE ${table}`));
-  };
+  const ahead = projectionsModule && openPagesAhead({ path, upTo, projectionsModule, names });
   try {
     // What a power cut takes before the swap is a leftover; the swap alone has to be safe when it is committed.
     relaxSyncs(db);
@@ -112,11 +99,30 @@ export async function* rebuildOffline(
     if (ahead) ahead.close();
     await checkpointing.end(failure === undefined ? 'close' : 'rest');
     if (failure === undefined) {
-      drop();
+      for (const table of leftovers(db)) transact(() => db.exec(`DROP TABLE ${table}`));
       checkpointTruncate(db);
     }
+  }
+}
+
+/**
+ * Fills read models of a folder anew while no service has it, and swaps all of them in the transaction that reaches the
+ * end of the log: whoever is cut off before leaves the folder as it was. Answers of each step
+ * how many events it took, at most.
+ */
+export async function* rebuildOffline(
+  dir: string,
+  fileName: string,
+  input: RefillInput,
+): AsyncGenerator<number, void> {
+  const { db, path, close } = openOwned(dir, fileName, (it) => openWriting(it, fillCacheKib));
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, 'r+');
+    yield* refill(db, path, fd, input);
+  } finally {
     close();
     // After SQLite: where a process closes a file, it loses all its locks on that file (POSIX).
-    closeSync(fd);
+    if (fd !== undefined) closeSync(fd);
   }
 }
