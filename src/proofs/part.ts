@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../core/event.ts';
 import type { CheckpointFact } from '../events/checkpoint.ts';
-import { blockLeaves, fingerprintOf, leafOfEvent } from './leaves.ts';
+import { blockLeaves, fingerprintBytes, fingerprintOf, leafOfEvent } from './leaves.ts';
 import { rootOf, type GrowingTree, type Hash } from './merkle.ts';
 
 /** What a checkpoint says of the events that it is the first to cover. */
@@ -9,7 +9,9 @@ type Covered = Pick<CheckpointFact['data'], 'last' | 'blocks' | 'fingerprints'>;
 /** The end of a log on its way under a checkpoint, behind the whole blocks of `tree`, which grows. */
 export const createPart = (tree: GrowingTree) => {
   const blocks: Covered['blocks'] = [];
-  const fingerprints: Buffer[] = [];
+  /** Fingerprints, one behind the other: a view of each leaf would hold all of it, past the young generation. */
+  let fingerprints = Buffer.alloc(blockLeaves * fingerprintBytes);
+  let fresh = 0;
   /** Leaves of the block that is not whole yet, and its first event. */
   const leaves: Hash[] = [];
   let first: Pick<StoredEvent, 'id' | 'time'> = { id: '', time: '' };
@@ -34,11 +36,14 @@ export const createPart = (tree: GrowingTree) => {
     put,
     /** Takes an event that no checkpoint covers. */
     putFresh: (event: StoredEvent): void => {
-      fingerprints.push(fingerprintOf(put(event)));
+      const at = fresh * fingerprintBytes;
+      if (at === fingerprints.length) fingerprints = Buffer.concat([fingerprints], 2 * at);
+      fingerprintOf(put(event)).copy(fingerprints, at);
+      fresh += 1;
       hasNews ||= event.type !== 'LogSealed';
     },
     /** How many of them. */
-    fresh: (): number => fingerprints.length,
+    fresh: (): number => fresh,
     /** Whether they are more than checkpoints. */
     hasNews: (): boolean => hasNews,
     /** How many events there are from the beginning of the log. */
@@ -52,7 +57,7 @@ export const createPart = (tree: GrowingTree) => {
     covered: (): Covered => ({
       last,
       blocks,
-      fingerprints: Buffer.concat(fingerprints).toString('base64'),
+      fingerprints: fingerprints.toString('base64', 0, fresh * fingerprintBytes),
     }),
   };
 };
