@@ -38,15 +38,15 @@ const fromWire = (wire: Wire): readonly Entry[] => {
   const text = (at: number): string | null => wire[at] as string | null;
   return Array.from({ length: wire.length / width }, (_, n) => {
     const at = n * width;
-    const [hash, previous] = [text(at + 5), text(at + 6)];
+    const hash = text(at + 5) ?? undefined;
     return {
       id: text(at) ?? '',
       type: text(at + 1) ?? '',
       stream: text(at + 2) ?? '',
       revision: wire[at + 3] as number,
       position: text(at + 4) ?? '',
-      ...(hash !== null && { hash }),
-      ...(previous !== null && { previous }),
+      hash,
+      previous: text(at + 6) ?? undefined,
       computed: text(at + 7) ?? hash ?? '',
     };
   });

@@ -163,10 +163,10 @@ export async function* readLogPages(file: FileHandle): AsyncGenerator<readonly S
   let hasEnded = false;
 
   /** Takes the next line; what stands before it among those that were read is not in the digest yet. */
-  const take = (line: Buffer, before: () => Buffer): StoredEvent | undefined => {
+  const take = (line: string, before: () => Buffer): StoredEvent | undefined => {
     number += 1;
     if (hasEnded) throw new DamagedFile('something stands behind its last line');
-    const value = parseLine(line.toString('utf8', 0, line.length - 1), number);
+    const value = parseLine(line, number);
     if (number === 1) {
       version = readHeader(value);
       return undefined;
@@ -188,7 +188,8 @@ export async function* readLogPages(file: FileHandle): AsyncGenerator<readonly S
     try {
       for (let from = 0; from < lines.length;) {
         const [start, end] = [from, lines.indexOf(newline, from) + 1];
-        const event = take(lines.subarray(start, end), () => lines.subarray(0, start));
+        const line = lines.toString('utf8', start, end - 1);
+        const event = take(line, () => lines.subarray(0, start));
         if (event !== undefined) page.push(event);
         from = end;
         if (page.length < pageEventsMax) continue;

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../core/event.ts';
 import { hashOf } from './event-hash.ts';
-import { leafOf, type Hash } from './merkle.ts';
+import { leafOfHash, type Hash } from './merkle.ts';
 
 /** How many leaves a block has: the root of each whole block is stated with the checkpoint that first covers it. */
 export const blockLeaves = 256;
@@ -21,7 +21,7 @@ export const leafOfEvent = (event: StoredEvent): Hash => {
   const hash = hashOf(event);
   if (event.hash !== undefined && event.hash !== hash)
     throw new ChangedEvent(`Event ${event.id} at position ${event.position} is not what its hash says.`);
-  return leafOf(Buffer.from(hash, 'base64'));
+  return leafOfHash(hash);
 };
 
 /** The fingerprint of a leaf. */

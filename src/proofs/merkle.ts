@@ -10,8 +10,11 @@ export type Hash = Buffer;
 
 const hashBytes = 32;
 
-/** What a node is hashed from: a 1 byte and two hashes. Filled anew for each, for there are as many as events. */
+/** What a node is hashed from: a 1 byte and two hashes. Like the next one filled anew for each, for there are as many as events. */
 const nodeInput = Buffer.alloc(1 + 2 * hashBytes, 1);
+
+/** What a leaf over a hash is hashed from: a 0 byte and the hash. */
+const leafInput = Buffer.alloc(1 + hashBytes);
 
 /** The root of a tree without leaves. */
 export const emptyRoot: Hash = hash('sha256', '', 'buffer');
@@ -22,6 +25,12 @@ export const leafOf = (content: Buffer): Hash => {
   input[0] = 0;
   content.copy(input, 1);
   return hash('sha256', input, 'buffer');
+};
+
+/** The hash of a leaf that says this hash: SHA-256, base64. */
+export const leafOfHash = (content: string): Hash => {
+  leafInput.write(content, 1, 'base64');
+  return hash('sha256', leafInput, 'buffer');
 };
 
 /** The hash of a node over these two. */

@@ -1,6 +1,6 @@
 import type { Entry } from './entries.ts';
 import { createFaults, type Fault } from './faults.ts';
-import { createTree, leafOf } from './merkle.ts';
+import { createTree, leafOfHash } from './merkle.ts';
 import { createRoots } from './roots.ts';
 import { createSealedOrder } from './sealed-order.ts';
 import { createStatements, type StatementsNeeds } from './statements.ts';
@@ -52,7 +52,7 @@ export const createVerification = ({ streams, ...needs }: VerificationNeeds) => 
       faults.tellAt(index, event, 'was changed: it is not what its hash says');
     if (hasLinks && event.hash === undefined && !isSealed) faults.tellAt(index, event, 'has lost its hash');
     if (against !== undefined) faults.tellAt(index, event, against);
-    const leaf = leafOf(Buffer.from(event.computed, 'base64'));
+    const leaf = leafOfHash(event.computed);
     if (isSealed && !faults.isFull()) order.take(leaf, event, index);
     tree.add(leaf);
     index += 1;

@@ -7,6 +7,7 @@ import {
   inclusionPath,
   isConsistent,
   leafOf,
+  leafOfHash,
   rootFromInclusion,
   rootOf,
   type Hash,
@@ -57,6 +58,9 @@ const treeOf = (size: number) => ({ size, root: definition(leaves.slice(0, size)
 const changed = (hash: Hash): Hash => Buffer.from(hash.map((byte, n) => (n === 7 ? byte ^ 1 : byte)));
 
 describe('the Merkle tree', () => {
+  it('has the same leaf over a hash as text and as bytes', () => {
+    for (const hash of leaves) expect(leafOfHash(hash.toString('base64'))).to.deep.equal(leafOf(hash));
+  });
   it('has the roots that others have', () => {
     const hashes = inputs.map((input) => leafOf(Buffer.from(input, 'hex')));
     expect(hashes.map((_, n) => rootOf(hashes.slice(0, n + 1)).toString('hex'))).to.deep.equal(roots);
