@@ -2,12 +2,9 @@ import { readFileSync } from 'node:fs';
 
 const mebibyte = 1_048_576;
 
-/**
- * A running process's resident memory, in MiB, without what it has mapped of files: its program's own text is among that,
- * and a system takes it and gives it back as it likes, some fifty MiB at a time.
- */
+/** A running process's resident memory, in MiB. */
 export const residentMebibytes = (pid: number): number => {
-  const [, kibibytes] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return (Number(kibibytes) * 1_024) / mebibyte;
 };
 
