@@ -1,20 +1,17 @@
-import { join } from 'node:path';
 import type { Position } from '../core/event.ts';
 import type { Projection } from '../core/projection.ts';
 import { decode, projections } from '../projections/index.ts';
 import {
-  dataFileName,
   headOf,
   openOwnedFile,
   openShadow,
   registeredIn,
-  replicaFileName,
   rowsOf,
   type Part,
 } from '../stores/embedded/index.ts';
 import { compareParts, type Checked } from './checked.ts';
 import type { CommandInput } from './command.ts';
-import { isEmbedded, projectionsModule } from './engines.ts';
+import { aheadIn, fileNameOf } from './engines.ts';
 import { replayInto } from './replaying.ts';
 
 /** What a folder's read model cannot be compared for; absent where it can. */
@@ -32,13 +29,11 @@ const faultOf = (
 /** Checks the folder's read models, whether its log is its own or a copy of one elsewhere. */
 export const checkFolder = async (input: CommandInput): Promise<readonly Checked[]> => {
   const { config } = input;
-  const fileName = isEmbedded(config) ? dataFileName : replicaFileName;
-  const { db, close } = openOwnedFile(config.data_dir, fileName);
+  const { db, close } = openOwnedFile(config.data_dir, fileNameOf(config));
   const shadow = openShadow();
   try {
     const head = headOf(db);
-    const ahead = { path: join(config.data_dir, fileName), upTo: Number(head), projectionsModule };
-    await replayInto(shadow, { projections, decode, log: db, ahead }, input);
+    await replayInto(shadow, { projections, decode, log: db, ahead: aheadIn(config, head) }, input);
     const kept = new Map(registeredIn(db).map((it) => [it.name, it]));
     const replayed = new Map(registeredIn(shadow.db).map((it) => [it.name, it]));
     const checked: Checked[] = [];

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { linksOf, startOfLog, type Position, type StoredEvent } from '../core/event.ts';
 import type { EventStore } from '../core/ports.ts';
-import { dataFileName, openEmbedded, openLogReader } from '../stores/embedded/index.ts';
+import { dataFileName, openEmbedded, openLogReader, replicaFileName } from '../stores/embedded/index.ts';
 import { openEventStoreDb } from '../stores/eventstoredb/index.ts';
 
 /** A log to read from. */
@@ -27,8 +27,15 @@ export const projectionsModule = new URL('../projections/index.js', import.meta.
 /** Whether the settings' log is kept on this machine, in `data_dir`. */
 export const isEmbedded = ({ event_store }: Config): boolean => event_store === 'embedded';
 
-/** The data file of the settings' log, where that is kept on this machine. */
-export const logFileOf = ({ data_dir }: Config): string => join(data_dir, dataFileName);
+/** The name of a folder's data file: that of a log, or of a copy of one elsewhere. */
+export const fileNameOf = (config: Config): string => (isEmbedded(config) ? dataFileName : replicaFileName);
+
+/** The settings' data file up to a position, for a thread of its own to read. */
+export const aheadIn = (config: Config, head: Position) => ({
+  path: join(config.data_dir, fileNameOf(config)),
+  upTo: Number(head),
+  projectionsModule,
+});
 
 /** Opens the log that the settings name, beside a service that runs on it. Throws where there is none. */
 export const openSource = (config: Config): Source => {

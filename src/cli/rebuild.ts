@@ -2,9 +2,9 @@ import { setImmediate as nextTurn, setTimeout as passed } from 'node:timers/prom
 import { z } from 'zod';
 import type { Config } from '../config.ts';
 import { decode, projections } from '../projections/index.ts';
-import { dataFileName, openLogReader, rebuildOffline, replicaFileName } from '../stores/embedded/index.ts';
+import { openLogReader, rebuildOffline } from '../stores/embedded/index.ts';
 import { BadUsage, textOf, type Command, type CommandInput, type Outcome } from './command.ts';
-import { isEmbedded, projectionsModule } from './engines.ts';
+import { fileNameOf, isEmbedded, projectionsModule } from './engines.ts';
 import { withProgress } from './progress.ts';
 
 /** How often the service is asked how far it is, in milliseconds. */
@@ -100,7 +100,6 @@ const rebuildInFolder = async (input: CommandInput): Promise<readonly string[]> 
   const wanted = projections.filter(({ name }) => names.length === 0 || names.includes(name));
   const unknown = names.find((name) => !wanted.some((it) => it.name === name));
   if (unknown !== undefined) throw new Error(`There is no read model ${unknown}.`);
-  const fileName = isEmbedded(config) ? dataFileName : replicaFileName;
   let total: number | undefined;
   if (isEmbedded(config)) {
     const log = openLogReader(config.data_dir);
@@ -109,7 +108,7 @@ const rebuildInFolder = async (input: CommandInput): Promise<readonly string[]> 
   }
   await withProgress({ what: 'rebuilding', total }, screen, async ({ add }) => {
     const refill = { projections: wanted, decode, projectionsModule };
-    for await (const events of rebuildOffline(config.data_dir, fileName, refill)) {
+    for await (const events of rebuildOffline(config.data_dir, fileNameOf(config), refill)) {
       signal.throwIfAborted();
       add(events);
       await nextTurn();

@@ -3,9 +3,9 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { decode, projections } from '../projections/index.ts';
 import type { Position } from '../core/event.ts';
-import { countOf, dataFileName, openShadow, replicaFileName, type Shadow } from '../stores/embedded/index.ts';
+import { openShadow, type Shadow } from '../stores/embedded/index.ts';
 import { BadUsage, textOf, type Command, type CommandInput, type Outcome } from './command.ts';
-import { isEmbedded, logFileOf, openSource, pagesOf, projectionsModule, type Source } from './engines.ts';
+import { aheadIn, fileNameOf, isEmbedded, openSource, pagesOf, type Source } from './engines.ts';
 import { lineOf, positionOf } from './events.ts';
 import { insistNew } from './export.ts';
 import { withProgress } from './progress.ts';
@@ -58,28 +58,26 @@ const withFile = async (path: string, fill: () => Promise<void>): Promise<void> 
   }
 };
 
-/** Copies the log up to a position into the shadow; answers how many events it has. */
+/** Copies the log up to a position into the shadow. */
 const copyLog = async (
   source: Source,
   shadow: Shadow,
   head: Position,
   { config, signal, screen }: CommandInput,
-): Promise<number> => {
-  await withProgress({ what: 'copying', total: source.count() }, screen, async ({ add }) => {
+): Promise<void> =>
+  withProgress({ what: 'copying', total: source.count() }, screen, async ({ add }) => {
     if (!isEmbedded(config))
       for await (const page of pagesOf(source, head, signal)) {
         shadow.take(page);
         add(page.length);
       }
     else
-      for (const events of shadow.takeFile(logFileOf(config), Number(head))) {
+      for (const events of shadow.takeFile(aheadIn(config, head))) {
         signal.throwIfAborted();
         add(events);
         await nextTurn();
       }
   });
-  return countOf(shadow.db);
-};
 
 /** Puts the log up to its head as it is now, and all read models made anew, into a folder that is there whole or not at all. */
 const replayIntoFolder = async (input: CommandInput, into: string): Promise<Outcome> => {
@@ -92,13 +90,13 @@ const replayIntoFolder = async (input: CommandInput, into: string): Promise<Outc
     const head = await source.head();
     let events = 0;
     await mkdir(unfinished, { mode: 0o700 });
-    const path = join(unfinished, isEmbedded(config) ? dataFileName : replicaFileName);
+    const path = join(unfinished, fileNameOf(config));
     await withFile(path, async () => {
       const shadow = openShadow(path);
       try {
-        events = await copyLog(source, shadow, head, input);
-        const ahead = { path: logFileOf(config), upTo: Number(head), projectionsModule };
-        await replayInto(shadow, { projections, decode, ...(isEmbedded(config) && { ahead }) }, input);
+        await copyLog(source, shadow, head, input);
+        const ahead = isEmbedded(config) ? aheadIn(config, head) : undefined;
+        events = await replayInto(shadow, { projections, decode, ahead }, input);
       } finally {
         shadow.close();
       }

@@ -168,7 +168,7 @@ describe('filling read models', () => {
       expect(contentsOf(shadow.db)).to.deep.equal(kept);
 
       const upTo = Number(headOf(log));
-      for (const _ of copy.takeFile(path, upTo)) continue;
+      for (const _ of copy.takeFile({ path, upTo })) continue;
       expect(logOf(copy.db)).to.deep.equal(logOf(log));
       for (const _ of copy.replay({ projections, decode, ahead: { path, upTo, projectionsModule } }))
         continue;

@@ -1,5 +1,6 @@
 import type { Projection } from '../../core/projection.ts';
 import type { Writing } from './batch.ts';
+import { openPagesAhead, type AheadInput } from './pages-ahead.ts';
 import { createPages, pageEventsMax, type NextPage } from './pages.ts';
 import {
   createListTable,
@@ -35,8 +36,8 @@ export type BuildOptions = FeedOptions & {
   readonly isServing: boolean;
   /** The connection that the log is read by; the one that is written where absent. */
   readonly log?: Database;
-  /** The log, as far as another thread reads it; what is behind that is read here. */
-  readonly ahead?: NextPage;
+  /** The same log for a thread of its own to read, where nobody is served; what is behind that is read here. */
+  readonly ahead?: Omit<AheadInput, 'names'> | undefined;
   /** Told when the tables are full and have their indexes, before they are made live. */
   readonly filled?: () => void;
 };
@@ -130,7 +131,7 @@ export function* build(
   options: BuildOptions,
 ): Generator<number, readonly Built[]> {
   const { db, transact, decode, faults } = writing;
-  const { isServing, log = db } = options;
+  const { isServing, log = db, ahead } = options;
   const targets = transact(() =>
     projections.map((projection) => {
       const target = createTarget(db, projection, newTable(db, projection), { isBare: true });
@@ -154,8 +155,13 @@ export function* build(
   const here = createPages({ log, projections, decode });
   let behind = 0;
   if (!isServing) {
-    const { ahead: nextPage = here } = options;
-    behind = yield* feed(writing, targets, options, { nextPage, behind, atHead: () => {} });
+    const reader = ahead && openPagesAhead({ ...ahead, names: projections.map(({ name }) => name) });
+    try {
+      const nextPage = reader?.next ?? here;
+      behind = yield* feed(writing, targets, options, { nextPage, behind, atHead: () => {} });
+    } finally {
+      reader?.close();
+    }
     yield* index(writing, targets);
     options.filled?.();
   }

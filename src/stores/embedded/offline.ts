@@ -6,7 +6,6 @@ import { startCheckpointing } from './checkpointing.ts';
 import { takeOwnership } from './owner.ts';
 import { fillCacheKib, insistOnSyncs, insistToday, openReading, openWriting, relaxSyncs } from './schema.ts';
 import type { Database } from './sqlite.ts';
-import { openPagesAhead } from './pages-ahead.ts';
 import type { ReplayInput } from './shadow.ts';
 import { createTransact } from './transaction.ts';
 import { checkpointPassive, checkpointTruncate, createWalProbe } from './wal.ts';
@@ -67,7 +66,6 @@ async function* refill(
   const transact = createTransact(db);
   const frames = createWalProbe(db);
   const upTo = Number(headOf(db));
-  const names = projections.map(({ name }) => name);
   let failure: Error | undefined;
   const checkpointing = startCheckpointing({
     path,
@@ -79,7 +77,6 @@ async function* refill(
     },
     fatal: (error) => (failure ??= error),
   });
-  const ahead = projectionsModule && openPagesAhead({ path, upTo, projectionsModule, names });
   try {
     // What a power cut takes before the swap is a leftover; the swap alone has to be safe when it is committed.
     relaxSyncs(db);
@@ -87,7 +84,7 @@ async function* refill(
       chunkEvents: () => chunkEvents,
       isServing: false,
       filled: () => insistOnSyncs(db),
-      ...(ahead && { ahead: ahead.next }),
+      ahead: projectionsModule === undefined ? undefined : { path, upTo, projectionsModule },
     });
     for (const events of steps) {
       if (failure !== undefined) throw failure;
@@ -96,7 +93,6 @@ async function* refill(
     }
     yield chunkEvents;
   } finally {
-    if (ahead) ahead.close();
     await checkpointing.end(failure === undefined ? 'close' : 'rest');
     if (failure === undefined) {
       for (const table of leftovers(db)) transact(() => db.exec(`DROP TABLE ${table}`));

@@ -3,7 +3,7 @@ import type { RecordedEvent, StoredEvent } from '../../core/event.ts';
 import type { Projection } from '../../core/projection.ts';
 import { build } from './build.ts';
 import { eventColumns, insertEvent, toRowValues } from './event-row.ts';
-import { openPagesAhead, type AheadInput } from './pages-ahead.ts';
+import type { AheadInput } from './pages-ahead.ts';
 import { createDataFile, dropStreamIndex, fillCacheKib, sortingInFiles, streamIndex } from './schema.ts';
 import { openDatabase, type Database } from './sqlite.ts';
 import { createTransact } from './transaction.ts';
@@ -24,7 +24,7 @@ export type ReplayInput = {
   /** Where the log is; the shadow's own where absent. */
   readonly log?: Database;
   /** A data file with that log, and how a thread of its own reads it; without it that is done here. */
-  readonly ahead?: Omit<AheadInput, 'names'>;
+  readonly ahead?: Omit<AheadInput, 'names'> | undefined;
 };
 
 /**
@@ -52,7 +52,7 @@ export const openShadow = (path = temporary) => {
      * Takes the events of another data file, which may be in use, up to a position, into a log that has none yet; one
      * transaction a step, which answers how many it took at most.
      */
-    *takeFile(from: string, upTo: number): Generator<number, void> {
+    *takeFile({ path: from, upTo }: Pick<AheadInput, 'path' | 'upTo'>): Generator<number, void> {
       db.prepare('ATTACH ? AS source').run(`${pathToFileURL(from).href}?mode=ro`);
       try {
         const some = db.prepare(
@@ -73,13 +73,7 @@ export const openShadow = (path = temporary) => {
     /** Fills every read model from the log, one transaction a step; answers how many events each took, at most. */
     *replay({ projections, decode, log = db, ahead }: ReplayInput): Generator<number, void> {
       const writing = { db, transact, decode, faults: undefined, live: [] };
-      const options = { chunkEvents: () => chunkEvents, log, isServing: false };
-      const pages = ahead && openPagesAhead({ ...ahead, names: projections.map(({ name }) => name) });
-      try {
-        yield* build(writing, projections, { ...options, ...(pages && { ahead: pages.next }) });
-      } finally {
-        pages?.close();
-      }
+      yield* build(writing, projections, { chunkEvents: () => chunkEvents, log, isServing: false, ahead });
       yield chunkEvents;
     },
     close: (): void => db.close(),
