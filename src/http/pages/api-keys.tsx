@@ -2,26 +2,20 @@ import type { ComponentChildren, JSX } from 'preact';
 import type { ApiKeyView } from '../routes/api-keys.ts';
 import type { Role } from '../schemas.ts';
 import { Layout, workspacePath, type Notice, type SignedInUser } from './layout.tsx';
+import { ErrorSummary, errorOf, Field, RadioGroup, Select, type FieldError, type Option } from './fields.tsx';
 import {
   Actor,
   Code,
   Confirm,
   DataTable,
   EmptyState,
-  ErrorSummary,
-  errorOf,
-  Field,
   Heading,
   Pager,
-  RadioGroup,
   Secret,
-  Select,
   Status,
-  Time,
   type Column,
-  type FieldError,
-  type Option,
 } from './parts.tsx';
+import { Time } from './time.tsx';
 import { apiUrl, listCommand } from './resources.tsx';
 
 const nameCharsMax = 128;

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import { resourceKinds, type ResourceKind } from '../../projections/resources.ts';
 import { Layout, workspacePath, type Notice, type SignedInUser } from './layout.tsx';
-import { Code, Heading, Time } from './parts.tsx';
+import { Code, Heading } from './parts.tsx';
+import { Time } from './time.tsx';
 import { apiUrl, kinds, listCommand } from './resources.tsx';
 
 /** The latest of a list: at most a handful, and whether there are more. */

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import type { ResourceKind } from '../../projections/resources.ts';
 import { Layout, workspacePath, type SignedInUser } from './layout.tsx';
-import { Actor, Code, DataTable, EmptyState, Heading, Pager, Time, type Column } from './parts.tsx';
+import { Actor, Code, DataTable, EmptyState, Heading, Pager, type Column } from './parts.tsx';
+import { Time } from './time.tsx';
 
 /** One of them as the REST API shows it; a thread has a `title` for the `name`. */
 export type ResourceRecord = {

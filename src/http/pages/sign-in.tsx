@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { Layout } from './layout.tsx';
-import { Field } from './parts.tsx';
+import { Field } from './fields.tsx';
 
 const minuteSecs = 60;
 

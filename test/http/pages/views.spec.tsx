@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { ApiKeysPage, type ApiKeyRecord } from '../../../src/http/pages/api-keys.tsx';
-import { distanceText, errorOf, instantText } from '../../../src/http/pages/parts.tsx';
+import { errorOf } from '../../../src/http/pages/fields.tsx';
+import { distanceText, instantText } from '../../../src/http/pages/time.tsx';
 import { timePlus } from '../../support/examples.ts';
 import { dayMs, formErrors, here, hostilePages, key, pages, secret } from '../../support/pages.tsx';
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { Access } from '../../../projections/access.ts';
-import { dayText, instantText } from '../parts.tsx';
+import { dayText, instantText } from '../time.tsx';
 import { roleLabels } from './frame.tsx';
 
 const minuteMs = 60_000;

@@ -1,20 +1,8 @@
 import type { JSX } from 'preact';
 import type { Access } from '../../../projections/access.ts';
-import {
-  Actor,
-  DataTable,
-  EmptyState,
-  ErrorSummary,
-  errorOf,
-  Field,
-  Heading,
-  Pager,
-  Select,
-  Time,
-  type Column,
-  type FieldError,
-  type Option,
-} from '../parts.tsx';
+import { ErrorSummary, errorOf, Field, Select, type FieldError, type Option } from '../fields.tsx';
+import { Actor, DataTable, EmptyState, Heading, Pager, type Column } from '../parts.tsx';
+import { Time } from '../time.tsx';
 import { AccessChart, kindLabels, spanOf } from './access-chart.tsx';
 import { namedActor } from './activity.tsx';
 import { eventPath } from './filters.tsx';

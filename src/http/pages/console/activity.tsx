@@ -1,7 +1,9 @@
 import type { JSX } from 'preact';
 import type { Act } from '../../../projections/activity.ts';
 import type { Notice } from '../layout.tsx';
-import { Actor, Code, dayText, EmptyState, Heading, instantText, type FieldError } from '../parts.tsx';
+import { type FieldError } from '../fields.tsx';
+import { Actor, Code, EmptyState, Heading } from '../parts.tsx';
+import { dayText, instantText } from '../time.tsx';
 import { eventPath, eventsPath, FilterForm, isFiltered, type EventFilter } from './filters.tsx';
 import { TenantPage, tenantPath, withQuery } from './frame.tsx';
 import { keep, type Moment } from './moment.tsx';

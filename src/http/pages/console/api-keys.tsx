@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import { ApiKeyFacts, ApiKeyTable, type ApiKeyRecord } from '../api-keys.tsx';
 import type { Notice } from '../layout.tsx';
-import { Confirm, EmptyState, ErrorSummary, Heading, type Column, type FieldError } from '../parts.tsx';
+import { ErrorSummary, type FieldError } from '../fields.tsx';
+import { Confirm, EmptyState, Heading, type Column } from '../parts.tsx';
 import { TenantPage, tenantPath } from './frame.tsx';
 import { isPast, type Moment } from './moment.tsx';
 

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { instantText } from '../parts.tsx';
+import { instantText } from '../time.tsx';
 import { eventPath, eventsPath } from './filters.tsx';
 import { Sentence, type ActData, type Names } from './sentences.tsx';
 

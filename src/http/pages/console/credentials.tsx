@@ -1,19 +1,18 @@
 import type { JSX } from 'preact';
 import type { Role } from '../../schemas.ts';
 import type { Notice } from '../layout.tsx';
+import { ErrorSummary, type FieldError } from '../fields.tsx';
 import {
   Confirm,
   DataTable,
   EmptyState,
-  ErrorSummary,
   Heading,
   Pager,
   Status,
-  Time,
   type Column,
-  type FieldError,
   type StatusName,
 } from '../parts.tsx';
+import { Time } from '../time.tsx';
 import { roleLabels, TenantPage, tenantPath } from './frame.tsx';
 import { isPast, type Moment } from './moment.tsx';
 

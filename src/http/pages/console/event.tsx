@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
-import { Actor, Code, DataTable, Heading, Time } from '../parts.tsx';
+import { Actor, Code, DataTable, Heading } from '../parts.tsx';
+import { Time } from '../time.tsx';
 import { namedActor, type ActRecord } from './activity.tsx';
 import { ChainSection, type ChainRecord } from './chain.tsx';
 import { eventsPath } from './filters.tsx';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { ErrorSummary, errorOf, Field, Select, type FieldError, type Option } from '../parts.tsx';
+import { ErrorSummary, errorOf, Field, Select, type FieldError, type Option } from '../fields.tsx';
 import { consolePath, withQuery } from './frame.tsx';
 import { keep, KeptMoment, type Moment } from './moment.tsx';
 import { logSentences } from './sentences.tsx';

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
-import { dayText, errorOf, Field, type FieldError } from '../parts.tsx';
+import { errorOf, Field, type FieldError } from '../fields.tsx';
+import { dayText } from '../time.tsx';
 import { fieldTime } from './times.ts';
 
 /** Steps of the slider, about: the whole of the log's life lies between its ends. */

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
-import { EmptyState, ErrorSummary, type FieldError } from '../parts.tsx';
+import { ErrorSummary, type FieldError } from '../fields.tsx';
+import { EmptyState } from '../parts.tsx';
 import { ConsolePage } from './frame.tsx';
 import { MomentForm, type Moment } from './moment.tsx';
 

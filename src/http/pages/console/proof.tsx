@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
-import { Code, DataTable, EmptyState, Heading, Pager, Time } from '../parts.tsx';
+import { Code, DataTable, EmptyState, Heading, Pager } from '../parts.tsx';
+import { Time } from '../time.tsx';
 import { eventPath } from './filters.tsx';
 import { consolePath, ConsolePage } from './frame.tsx';
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { instantText } from '../parts.tsx';
+import { instantText } from '../time.tsx';
 import { durationText } from './frame.tsx';
 
 /** The data of an event, as the API shows it: without secrets. */

@@ -1,18 +1,15 @@
 import type { ComponentChildren, JSX } from 'preact';
 import {
-  Code,
-  Confirm,
   ErrorSummary,
   errorOf,
   Field,
-  Heading,
   RadioGroup,
-  Secret,
   Select,
-  Time,
   type FieldError,
   type Option,
-} from '../parts.tsx';
+} from '../fields.tsx';
+import { Code, Confirm, Heading, Secret } from '../parts.tsx';
+import { Time } from '../time.tsx';
 import { consolePath, ConsolePage, durationText, roleLabels, tenantPath } from './frame.tsx';
 import { accountPath, type ServiceAccountRecord } from './service-accounts.tsx';
 

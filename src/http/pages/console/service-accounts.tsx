@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import type { ServiceAccount } from '../../../projections/service-accounts.ts';
 import type { Notice } from '../layout.tsx';
-import { DataTable, EmptyState, Heading, Pager, Time, type Column } from '../parts.tsx';
+import { DataTable, EmptyState, Heading, Pager, type Column } from '../parts.tsx';
+import { Time } from '../time.tsx';
 import { consolePath, ConsolePage, durationText, roleLabels, TenantPage, tenantPath } from './frame.tsx';
 import { isPast, keep, type Moment } from './moment.tsx';
 

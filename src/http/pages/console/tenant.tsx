@@ -1,6 +1,8 @@
 import type { JSX } from 'preact';
 import type { Notice } from '../layout.tsx';
-import { Confirm, ErrorSummary, errorOf, Field, Heading, Time, type FieldError } from '../parts.tsx';
+import { ErrorSummary, errorOf, Field, type FieldError } from '../fields.tsx';
+import { Confirm, Heading } from '../parts.tsx';
+import { Time } from '../time.tsx';
 import { Timeline, type ActRecord } from './activity.tsx';
 import { consolePath, TenantPage, tenantPath } from './frame.tsx';
 import { isPast, keep, type Moment } from './moment.tsx';

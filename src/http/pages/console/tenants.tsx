@@ -1,6 +1,8 @@
 import type { JSX } from 'preact';
 import type { Notice } from '../layout.tsx';
-import { DataTable, EmptyState, errorOf, Field, Heading, Pager, Time, type FieldError } from '../parts.tsx';
+import { errorOf, Field, type FieldError } from '../fields.tsx';
+import { DataTable, EmptyState, Heading, Pager } from '../parts.tsx';
+import { Time } from '../time.tsx';
 import { consolePath, ConsolePage, tenantPath } from './frame.tsx';
 import { isPast, keep, type Moment } from './moment.tsx';
 

@@ -1,21 +1,9 @@
 import type { JSX } from 'preact';
 import type { Role } from '../../schemas.ts';
 import type { Notice } from '../layout.tsx';
-import {
-  Confirm,
-  DataTable,
-  EmptyState,
-  ErrorSummary,
-  errorOf,
-  Field,
-  Heading,
-  Pager,
-  RadioGroup,
-  Time,
-  type Column,
-  type FieldError,
-  type Option,
-} from '../parts.tsx';
+import { ErrorSummary, errorOf, Field, RadioGroup, type FieldError, type Option } from '../fields.tsx';
+import { Confirm, DataTable, EmptyState, Heading, Pager, type Column } from '../parts.tsx';
+import { Time } from '../time.tsx';
 import { roleLabels, TenantPage, tenantPath } from './frame.tsx';
 import { isPast, type Moment } from './moment.tsx';
 
