@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as passed } from 'node:timers/promises';
 import type { Router } from '@koa/router';
 import type Koa from 'koa';
@@ -42,6 +41,7 @@ import { createPasswords } from './secrets/passwords.ts';
 import { createSecrets } from './secrets/tokens.ts';
 import { joinSealing } from './sealing.ts';
 import { openStores as openEngines, type Observe, type Stores } from './stores/index.ts';
+import { version } from './version.ts';
 
 /** How long the stores are given to come to rest before the process ends in an error, in milliseconds. */
 const haltMsMax = 500;
@@ -67,23 +67,6 @@ export type App = {
   /** Takes no further write and lets the stores come to rest, for half a second at most; the process then ends. */
   halt(): Promise<void>;
 };
-
-/** The version that runs, from the package's own manifest. */
-const version = (JSON.parse(readFileSync(findManifest(), 'utf8')) as { version: string }).version;
-
-/** Sources and compiled files lie at different depths below the manifest. */
-function findManifest(): URL {
-  for (const up of ['../package.json', '../../package.json']) {
-    const url = new URL(up, import.meta.url);
-    try {
-      readFileSync(url);
-      return url;
-    } catch {
-      // Not at this depth.
-    }
-  }
-  throw new Error('package.json is missing.');
-}
 
 /** What the engines tell, for the metrics and, where somebody should know, for the log. */
 const observeStores = ({ stores: counted }: Metrics, logger: Logger): Observe => ({
