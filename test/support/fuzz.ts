@@ -26,8 +26,11 @@ export type FuzzCallers = {
   readonly strange: readonly Readonly<Record<string, string>>[];
 };
 
-/** Operations that end what the others need; they are drawn less often. */
-const endsMuch = (operationId: string): boolean => /^(delete|revoke|rotate|roll)/.test(operationId);
+/** How often an operation is drawn: less often what ends a thing that others need, and least where many need it. */
+const weightOf = (operationId: string): number => {
+  if (/^delete(Tenant|ServiceAccount)$/.test(operationId)) return 1;
+  return /^(delete|revoke|rotate|roll)/.test(operationId) ? 3 : 8;
+};
 
 /** The parameters that name the moment, or the moments, as of which a read is answered. */
 const moments = new Set(['as_of', 'at_position', 'at', 'from', 'from_position', 'to', 'to_position']);
@@ -99,6 +102,8 @@ const bodyOf = (operation: Operation, document: ApiDescription, known: Known) =>
         ...('agent_id' in value ? { agent_id } : {}),
         ...('password' in value && keeps ? { password: 'a good password' } : {}),
         ...('expires_at' in value && keeps ? { expires_at: null } : {}),
+        ...('ttl_secs' in value && keeps ? { ttl_secs: 60 } : {}),
+        ...('write_schemas' in value && keeps ? { role: 'writer', write_schemas: ['public'] } : {}),
         ...('id' in value && keeps ? { id } : {}),
         ...('username' in value && !keeps ? { username } : {}),
       };
@@ -167,7 +172,7 @@ export const fuzzRequests = (
       }));
   return fc.oneof(
     ...operations.map((one) => ({
-      weight: endsMuch(one.operation.operationId) ? 1 : 8,
+      weight: weightOf(one.operation.operationId),
       arbitrary: of(one),
     })),
   );
