@@ -3,7 +3,8 @@ import { open, stat } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import type { StoredEvent } from '../core/event.ts';
 import { entryOf, type Entry } from '../proofs/entries.ts';
-import { DamagedFile, readLogPages } from './log-file.ts';
+import { faultsMax } from '../proofs/faults.ts';
+import { DamagedFile, readLogPages, type OnDamage } from './log-file.ts';
 
 /** A file that is shorter, in bytes, is read before a thread has started. */
 const threadBytesMin = 8_388_608;
@@ -17,11 +18,11 @@ type Wire = readonly (string | number | null)[];
 /** What the thread is started with. */
 export type EntryReaderInput = { readonly path: string; readonly aheadMax: number };
 
-/** What the thread tells, and each page is answered once it is taken. */
+/** What the thread tells, and each page is answered once it is taken. What is damaged comes in the order of the file. */
 export type FromEntryReader =
   | { readonly kind: 'page'; readonly entries: Wire }
-  | { readonly kind: 'end' }
-  | { readonly kind: 'damaged'; readonly message: string };
+  | { readonly kind: 'damaged'; readonly message: string }
+  | { readonly kind: 'end' };
 
 /** How many values an entry has. */
 const width = 8;
@@ -59,17 +60,25 @@ export async function* entriesOf(
   for await (const page of pages) yield page.map(entryOf);
 }
 
-/** The entries of a log file, read in this thread. Throws as reading the file does. */
-export async function* readEntriesHere(path: string): AsyncGenerator<readonly Entry[], void> {
+/** The entries of a log file, read in this thread; told is the first damage, as much as there are faults told of a log. */
+export async function* readEntriesHere(
+  path: string,
+  onDamage: OnDamage,
+): AsyncGenerator<readonly Entry[], void> {
+  let told = 0;
   const file = await open(path, 'r');
   try {
-    yield* entriesOf(readLogPages(file));
+    yield* entriesOf(
+      readLogPages(file, (damage) => {
+        if (++told <= faultsMax) onDamage(damage);
+      }),
+    );
   } finally {
     await file.close();
   }
 }
 
-async function* readEntriesAhead(path: string): AsyncGenerator<readonly Entry[], void> {
+async function* readEntriesAhead(path: string, onDamage: OnDamage): AsyncGenerator<readonly Entry[], void> {
   const workerData: EntryReaderInput = { path, aheadMax };
   const worker = new Worker(new URL('./entry-reader.js', import.meta.url), {
     workerData,
@@ -79,7 +88,10 @@ async function* readEntriesAhead(path: string): AsyncGenerator<readonly Entry[],
     for await (const [message] of on(worker, 'message', { close: ['exit'] })) {
       const told: FromEntryReader = message;
       if (told.kind === 'end') return;
-      if (told.kind === 'damaged') throw new DamagedFile(told.message);
+      if (told.kind === 'damaged') {
+        onDamage(new DamagedFile(told.message));
+        continue;
+      }
       // A thread is no window: there is no origin to name.
       // oxlint-disable-next-line unicorn/require-post-message-target-origin
       worker.postMessage('taken');
@@ -91,8 +103,11 @@ async function* readEntriesAhead(path: string): AsyncGenerator<readonly Entry[],
   }
 }
 
-/** The entries of a log file; those of a long one another thread reads, some pages ahead. Throws as reading the file does. */
-export async function* readEntries(path: string): AsyncGenerator<readonly Entry[], void> {
+/**
+ * The entries of a log file; those of a long one another thread reads, some pages ahead. Tells what is damaged, and goes on
+ * behind it.
+ */
+export async function* readEntries(path: string, onDamage: OnDamage): AsyncGenerator<readonly Entry[], void> {
   const { size } = await stat(path);
-  yield* size < threadBytesMin ? readEntriesHere(path) : readEntriesAhead(path);
+  yield* size < threadBytesMin ? readEntriesHere(path, onDamage) : readEntriesAhead(path, onDamage);
 }

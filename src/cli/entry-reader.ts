@@ -1,6 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { readEntriesHere, toWire, type EntryReaderInput, type FromEntryReader } from './entries.ts';
-import { DamagedFile } from './log-file.ts';
 
 /** The entry reader's thread: reads a log file and makes each event's hash anew, ahead of who verifies them. */
 const { path, aheadMax }: EntryReaderInput = workerData;
@@ -19,16 +18,13 @@ const room = (): Promise<void> | undefined =>
   made - taken < aheadMax ? undefined : new Promise((resolve) => (wake = resolve));
 
 try {
-  for await (const entries of readEntriesHere(path)) {
-    tell({ kind: 'page', entries: toWire(entries) });
+  const entries = readEntriesHere(path, ({ message }) => tell({ kind: 'damaged', message }));
+  for await (const page of entries) {
+    tell({ kind: 'page', entries: toWire(page) });
     made += 1;
     await room();
   }
   tell({ kind: 'end' });
-} catch (error) {
-  // Any other error ends the thread, and is heard there.
-  if (!(error instanceof DamagedFile)) throw error;
-  tell({ kind: 'damaged', message: error.message });
 } finally {
   port.close();
 }

@@ -148,64 +148,118 @@ const readEnd = (value: unknown, events: number, sha256: string): void => {
   if (end.data.sha256 !== sha256) throw new DamagedFile('its digest is not the one that its last line says');
 };
 
-const isEnd = (value: unknown): boolean => typeof value === 'object' && value !== null && 'sha256' in value;
+const isEnd = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'sha256' in value && !('id' in value);
+
+/** Told of what is wrong with a file, which is then read on; or throws that, and nothing more is read. */
+export type OnDamage = (damage: DamagedFile) => void;
+
+const throwIt: OnDamage = (damage) => {
+  throw damage;
+};
+
+/** Reads the lines of a log file one by one, and holds each against its form and its place. */
+const createLineReader = (onDamage: OnDamage) => {
+  const hash = createHash('sha256');
+  let number = 0;
+  /** Events so far, by the numbers that their lines say where these are another: what follows is held against that. */
+  let place = 0;
+  let events = 0;
+  let version = formatVersion;
+  let hasEnded = false;
+  let hasMore = false;
+
+  /** What is found; absent where that is damaged, and it is gone on nevertheless. */
+  const passing = <T>(find: () => T): T | undefined => {
+    try {
+      return find();
+    } catch (error) {
+      if (!(error instanceof DamagedFile)) throw error;
+      onDamage(error);
+      return undefined;
+    }
+  };
+
+  const refuse = (what: string): void => onDamage(new DamagedFile(what));
+
+  const takeEvent = (value: unknown): StoredEvent => {
+    const event = readEvent(value, number);
+    const { index } = event;
+    if (version > 1 && index === undefined) refuse(`line ${number} does not say which event it is`);
+    else if (version > 1 && index !== place)
+      refuse(`line ${number} is event ${index}, and event ${place} should stand there`);
+    place = index ?? place;
+    return event;
+  };
+
+  return {
+    /** Takes the next line; what stands before it among those that were read is not in the digest yet. */
+    take: (line: string, before: () => Buffer): StoredEvent | undefined => {
+      number += 1;
+      if (hasEnded && !hasMore) refuse('something stands behind its last line');
+      hasMore = hasEnded;
+      const value = passing(() => parseLine(line, number));
+      if (number === 1) {
+        const header = value === undefined ? undefined : passing(() => readHeader(value));
+        if (header !== undefined) version = header;
+        // It may be the header that is gone.
+        if (header !== undefined || !eventLine.safeParse(value).success) return undefined;
+      }
+      if (isEnd(value)) {
+        hasEnded = true;
+        return passing(() => {
+          readEnd(value, events, hash.copy().update(before()).digest('hex'));
+          return undefined;
+        });
+      }
+      const event = value === undefined ? undefined : passing(() => takeEvent(value));
+      events += 1;
+      place += 1;
+      return event;
+    },
+    /** Lines that have all been taken. */
+    digest: (lines: Buffer): void => {
+      if (!hasEnded) hash.update(lines);
+    },
+    /** Nothing is behind the lines that were taken. */
+    end: (): void => {
+      if (number === 0) refuse('it is empty');
+      else if (!hasEnded) refuse('it is cut short: its last line is missing');
+    },
+  };
+};
 
 /**
  * Every event of an exported log, in the file's order, as many at a time as are read. Throws `DamagedFile` where a line
  * is not what it has to be, and at the end where count or digest are not those of the last line: what was answered before
- * is then worth nothing.
+ * is then worth nothing. Given `onDamage`, tells it that instead, and goes on behind the line.
  */
-export async function* readLogPages(file: FileHandle): AsyncGenerator<readonly StoredEvent[], void> {
-  const hash = createHash('sha256');
-  let number = 0;
-  let events = 0;
-  let version = 0;
-  let hasEnded = false;
-
-  /** Takes the next line; what stands before it among those that were read is not in the digest yet. */
-  const take = (line: string, before: () => Buffer): StoredEvent | undefined => {
-    number += 1;
-    if (hasEnded) throw new DamagedFile('something stands behind its last line');
-    const value = parseLine(line, number);
-    if (number === 1) {
-      version = readHeader(value);
-      return undefined;
-    }
-    if (isEnd(value)) {
-      readEnd(value, events, hash.update(before()).digest('hex'));
-      hasEnded = true;
-      return undefined;
-    }
-    const event = readEvent(value, number);
-    if (version > 1 && event.index !== events)
-      throw new DamagedFile(`line ${number} is event ${event.index}, and event ${events} should stand there`);
-    events += 1;
-    return event;
-  };
-
-  for await (const lines of linesOf(file)) {
-    let page: StoredEvent[] = [];
-    try {
+export async function* readLogPages(
+  file: FileHandle,
+  onDamage: OnDamage = throwIt,
+): AsyncGenerator<readonly StoredEvent[], void> {
+  const reader = createLineReader(onDamage);
+  try {
+    for await (const lines of linesOf(file)) {
+      let page: StoredEvent[] = [];
       for (let from = 0; from < lines.length;) {
         const [start, end] = [from, lines.indexOf(newline, from) + 1];
         const line = lines.toString('utf8', start, end - 1);
-        const event = take(line, () => lines.subarray(0, start));
+        const event = reader.take(line, () => lines.subarray(0, start));
         if (event !== undefined) page.push(event);
         from = end;
         if (page.length < pageEventsMax) continue;
         yield page;
         page = [];
       }
-    } catch (error) {
-      // What stands before a damaged line is looked at too.
+      reader.digest(lines);
       if (page.length > 0) yield page;
-      throw error;
     }
-    if (!hasEnded) hash.update(lines);
-    if (page.length > 0) yield page;
+  } catch (error) {
+    if (error instanceof DamagedFile && onDamage !== throwIt) return onDamage(error);
+    throw error;
   }
-  if (number === 0) throw new DamagedFile('it is empty');
-  if (!hasEnded) throw new DamagedFile('it is cut short: its last line is missing');
+  reader.end();
 }
 
 /** The same, one by one. */

@@ -16,7 +16,7 @@ import { createVerification, type Verified } from '../proofs/verification.ts';
 import { BadUsage, textOf, type Command, type CommandInput, type Options } from './command.ts';
 import { openSource, pagesOf, type Source } from './engines.ts';
 import { entriesOf, readEntries } from './entries.ts';
-import { DamagedFile, readStreamsOf } from './log-file.ts';
+import { readStreamsOf, type OnDamage } from './log-file.ts';
 import { withProgress } from './progress.ts';
 import { createStreamEnds } from './stream-ends.ts';
 
@@ -25,7 +25,7 @@ const missingNumbersMax = 16;
 
 /** A log to verify. */
 type Log = {
-  readonly pages: AsyncIterable<readonly Entry[]>;
+  readonly pages: (onDamage: OnDamage) => AsyncIterable<readonly Entry[]>;
   /** The events that state checkpoints, read apart from the rest and ahead of it. */
   readonly checkpointEvents: AsyncIterator<StoredEvent, void>;
   readonly count: number | undefined;
@@ -70,7 +70,7 @@ const keptOf = (options: Options, keys: readonly VerifierKey[]): readonly Kept[]
 const openFile = async (path: string): Promise<Log> => {
   const file = await open(path, 'r');
   return {
-    pages: readEntries(path),
+    pages: (onDamage) => readEntries(path, onDamage),
     checkpointEvents: readStreamsOf(file, checkpointStreams),
     count: undefined,
     close: () => file.close(),
@@ -96,7 +96,7 @@ const openLog = async (config: Config, signal: AbortSignal): Promise<Log> => {
   const source = openSource(config);
   const head = await source.head();
   return {
-    pages: entriesOf(pagesOf(source, head, signal)),
+    pages: () => entriesOf(pagesOf(source, head, signal)),
     checkpointEvents: checkpointEventsOf(source, head),
     count: source.count(),
     close: source.close,
@@ -127,16 +127,11 @@ const verifyPages = async (
     const { decode } = codec;
     const { take, tell, end } = createVerification({ decode, keys, kept, streams, checkpointEvents });
     return await withProgress({ what: 'verifying', total: count }, screen, async ({ add }) => {
-      try {
-        for await (const page of pages) {
-          signal.throwIfAborted();
-          await take(page);
-          add(page.length);
-          await nextTurn();
-        }
-      } catch (error) {
-        if (!(error instanceof DamagedFile)) throw error;
-        tell(`The file is damaged: ${error.message}`);
+      for await (const page of pages(({ message }) => tell(`The file is damaged: ${message}`))) {
+        signal.throwIfAborted();
+        await take(page);
+        add(page.length);
+        await nextTurn();
       }
       return end();
     });

@@ -51,9 +51,10 @@ export const createVerification = ({ streams, ...needs }: VerificationNeeds) => 
     if (event.hash !== undefined && event.hash !== event.computed)
       faults.tellAt(index, event, 'was changed: it is not what its hash says');
     if (hasLinks && event.hash === undefined && !isSealed) faults.tellAt(index, event, 'has lost its hash');
-    if (against !== undefined) faults.tellAt(index, event, against);
     const leaf = leafOfHash(event.computed);
     if (isSealed && !faults.isFull()) order.take(leaf, event, index);
+    // Of a place the first is told: what was sealed there says more than what a stream lacks.
+    if (against !== undefined) faults.tellAt(index, event, against);
     tree.add(leaf);
     index += 1;
     roots.hold(index);

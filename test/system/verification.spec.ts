@@ -44,6 +44,9 @@ const screen: CommandInput['screen'] = {
 /** The places in the log that faults name. */
 const placesOf = (faults: readonly Fault[]): readonly (number | null)[] => faults.map(({ index }) => index);
 
+/** What the file says of itself, before what the log does. */
+const ofFile = (number: number, what: string): string => `- The file is damaged: line ${number} ${what}`;
+
 /** Whether both lines say the same. */
 const isSame = (line: string, other: string): boolean => {
   try {
@@ -86,6 +89,10 @@ describe('verifying an exported log', function () {
 
   const faultsOf = async (of: string | Buffer, more?: Options): Promise<readonly Fault[]> =>
     (await verified(of, more)).faults;
+
+  /** The same, each fault as its place and what is wrong there. */
+  const told = async (of: string): Promise<readonly string[]> =>
+    (await faultsOf(of)).map(({ index, what }) => `${index ?? '-'} ${what}`);
 
   /** The events with one, in what is sealed, changed, taken out or put in. */
   const touch = (all: readonly StoredEvent[]): readonly StoredEvent[] => {
@@ -195,12 +202,68 @@ describe('verifying an exported log', function () {
     );
   });
 
-  it('looks at all that stands before a line that is damaged', async () => {
-    const lines = text.split('\n').slice(1, -2);
-    const changed = (lines[1] ?? '').replace('curl', 'wget');
-    const faults = await faultsOf(withLines(text, lines.with(1, changed).with(5, '{')));
-    expect(placesOf(faults)).to.include(1);
-    expect(faults.map(({ what }) => what)).to.include('The file is damaged: line 7 is not JSON');
+  describe('names what was done to lines, and what is not as it was', () => {
+    /** An event that is sealed and begins no stream. */
+    let place: number;
+    let lines: readonly string[];
+    let line: string;
+    before(() => {
+      place = events.findIndex(({ revision }) => revision > 0);
+      lines = text.split('\n').slice(1, -2);
+      line = lines[place] ?? '';
+    });
+
+    it('where one is no JSON, and one before it was changed', async () => {
+      const changed = (lines[1] ?? '').replace('curl', 'wget');
+      const found = await told(withLines(text, lines.with(1, changed).with(place, '{')));
+      expect(found[0]).to.equal(ofFile(place + 2, 'is not JSON'));
+      expect(found[1]).to.equal('1 was changed: it is not what its hash says');
+      expect(found[2]).to.equal(`${place} is missing: what was sealed there is not in the log`);
+    });
+
+    it('where one is taken out', async () => {
+      const found = await told(withLines(text, lines.toSpliced(place, 1)));
+      expect(found.slice(0, 2)).to.deep.equal([
+        ofFile(place + 2, `is event ${place + 1}, and event ${place} should stand there`),
+        `${place} is missing: what was sealed there is not in the log`,
+      ]);
+      expect(found.filter((what) => /missing|cut off/.test(what))).to.have.length(1);
+    });
+
+    it('where one is there twice', async () => {
+      expect(await told(withLines(text, lines.toSpliced(place, 0, line)))).to.deep.equal([
+        ofFile(place + 3, `is event ${place}, and event ${place + 1} should stand there`),
+        `${place + 1} is there a second time: it was sealed as number ${place}`,
+      ]);
+    });
+
+    it('where two change places', async () => {
+      const found = await told(
+        withLines(text, lines.with(place, lines[place + 1] ?? '').with(place + 1, line)),
+      );
+      expect(found).to.include(`${place + 1} was moved: it was sealed as number ${place}`);
+      expect(found.filter((what) => /cut off/.test(what))).to.deep.equal([]);
+    });
+
+    it('where one does not say its place', async () => {
+      expect(await told(withLines(text, lines.with(place, line.replace(/,"index":\d+/, ''))))).to.deep.equal([
+        ofFile(place + 2, 'does not say which event it is'),
+      ]);
+    });
+
+    it('where the first or the last line is gone, or something stands behind the last', async () => {
+      const [header = '', ...rest] = text.split('\n');
+      expect(await told(rest.join('\n'))).to.deep.equal([
+        '- The file is damaged: its first line is not that of an exported log',
+        '- The file is damaged: its digest is not the one that its last line says',
+      ]);
+      expect(await told([header, ...lines, ''].join('\n'))).to.deep.equal([
+        '- The file is damaged: it is cut short: its last line is missing',
+      ]);
+      expect(await told(`${text}${line}\n`)).to.include(
+        '- The file is damaged: something stands behind its last line',
+      );
+    });
   });
 
   describe('by one who has everything but the key, and makes every hash anew', () => {
