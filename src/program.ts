@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { setTimeout as passed } from 'node:timers/promises';
 import type { App, Overrides } from './app.ts';
 import { BadUsage } from './cli/command.ts';
@@ -14,6 +15,11 @@ const readyEveryMs = 50;
 
 const exitCodes = { failed: 1, usage: 2 } as const;
 
+/** Says what was wrong to a program that asked for JSON: standard output then has one object, whatever happened. */
+const tellProgram = (message: string): void => {
+  writeSync(process.stdout.fd, `${JSON.stringify({ error: message })}\n`);
+};
+
 /** Says in a line each what is wrong with the command line or the settings, and ends the process. */
 const orUsage = <T>(read: () => T): T => {
   try {
@@ -23,6 +29,8 @@ const orUsage = <T>(read: () => T): T => {
       error instanceof BadConfig ? error.faults : [error instanceof Error ? error.message : String(error)];
     for (const line of lines) process.stderr.write(`keyledger: ${line}\n`);
     if (error instanceof BadUsage) process.stderr.write('keyledger: --help says what can be asked for\n');
+    // The line may be what can't be read: it is looked for in what was typed.
+    if (process.argv.includes('--json')) tellProgram(lines.join(' '));
     process.exit(exitCodes.usage);
   }
 };
@@ -146,10 +154,9 @@ const runCommand = async (
     if (codeOf(error) === 'EPIPE') process.exit(0);
     const message = (error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, ' ');
     screen.tell(`keyledger: ${message}`);
-    if (error instanceof BadUsage) process.exit(exitCodes.usage);
     if (options['json'] === true)
       await print(`${JSON.stringify({ error: message })}\n`).catch(() => undefined);
-    process.exit(exitCodes.failed);
+    process.exit(error instanceof BadUsage ? exitCodes.usage : exitCodes.failed);
   }
 };
 

@@ -1,4 +1,4 @@
-import { setTimeout as passed } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as passed } from 'node:timers/promises';
 import { endOfLog, positionForm, startOfLog, type Position, type StoredEvent } from '../core/event.ts';
 import { createHistory } from '../core/history.ts';
 import { readPageEventsMax } from '../core/ports.ts';
@@ -31,6 +31,7 @@ type Question = {
   readonly wanted: Wanted;
   readonly types: ReadonlySet<string> | undefined;
   readonly after: Position | undefined;
+  readonly before: Position | undefined;
   readonly limit: number;
   readonly follow: boolean;
 };
@@ -40,11 +41,13 @@ const questionOf = (options: Options): Question => ({
     stream: textOf(options, 'stream'),
     tenant: textOf(options, 'tenant'),
     actor: textOf(options, 'actor'),
+    correlation_id: textOf(options, 'correlationId'),
     sinceMs: timeOf(options, 'since'),
     untilMs: timeOf(options, 'until'),
   },
   types: textOf(options, 'type') === undefined ? undefined : new Set(textOf(options, 'type')?.split(',')),
   after: positionOf(options, 'after'),
+  before: positionOf(options, 'before'),
   limit: countOf(options, 'limit') ?? Infinity,
   follow: options['follow'] === true,
 });
@@ -84,13 +87,13 @@ async function* pagesOfStream(
 }
 
 const pagesFor = async (source: Source, question: Question, signal: AbortSignal) => {
-  const { wanted, after, follow } = question;
+  const { wanted, after, before = endOfLog, follow } = question;
   const isFromNow = follow && after === undefined && wanted.sinceMs === undefined;
   const begin = isFromNow ? await source.head() : after;
   // What is still to come has no place yet that a time could be looked up for.
   const { sinceMs, untilMs } = wanted;
   const bounds = { sinceMs, untilMs: follow ? undefined : untilMs };
-  const range = await rangeOf(source, createHistory(source), bounds, { after: begin, before: endOfLog });
+  const range = await rangeOf(source, createHistory(source), bounds, { after: begin, before });
   return wanted.stream === undefined || follow
     ? pagesIn(source, range, follow, signal)
     : pagesOfStream(source, wanted.stream, range, signal);
@@ -121,6 +124,8 @@ export const showEvents: Command['run'] = async ({ config, options, signal, prin
         events += 1;
       }
       if (text !== '') await print(text);
+      // A file takes text at once: without a turn of the loop no signal would be heard before the end.
+      await nextTurn();
       if (events >= limit) break;
     }
     if (!question.follow) signal.throwIfAborted();

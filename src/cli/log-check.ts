@@ -1,5 +1,6 @@
 import { startOfLog, type StoredEvent } from '../core/event.ts';
 import { decode } from '../projections/index.ts';
+import { hashOf } from '../proofs/event-hash.ts';
 import { DamagedFile } from './log-file.ts';
 import { openScratch } from './scratch.ts';
 
@@ -31,11 +32,19 @@ const isReadable = (event: StoredEvent): boolean => {
   }
 };
 
+/** What is wrong with what an event says by itself; absent where nothing is. */
+export const faultIn = (event: StoredEvent): string | undefined => {
+  const { type, version, hash } = event;
+  if (hash !== undefined && hash !== hashOf(event)) return 'is not what its hash says';
+  // Without what the decoder says: it can quote the data.
+  return isReadable(event) ? undefined : `(${type}, version ${version}) can't be read by this program`;
+};
+
 const isPlain = (text: string): boolean => JSON.stringify(JSON.parse(text)) === text;
 
 /**
- * Holds events against what a log is: positions that rise, revisions without gap, ids that are unique, and nothing
- * that this program can't read. `take` throws `DamagedFile`. With `plainJson`, also JSON in another spelling than
+ * Holds events against what a log is: positions that rise, revisions without gap, ids that are unique, nothing that is
+ * not what its hash says, and nothing that this program can't read. `take` throws `DamagedFile`. With `plainJson`, also JSON in another spelling than
  * this program's own is refused, for a target that keeps the values and not the text.
  */
 export const createCheck = ({ plainJson }: { readonly plainJson: boolean }) => {
@@ -43,14 +52,14 @@ export const createCheck = ({ plainJson }: { readonly plainJson: boolean }) => {
   let last = startOfLog;
   return {
     take: (event: StoredEvent): void => {
-      const { id, stream, revision, position, type, version, data, cause } = event;
+      const { id, stream, revision, position, data, cause } = event;
       const refuse = (why: string): DamagedFile => new DamagedFile(`event ${id} ${why}`);
       if (position <= last) throw refuse('does not stand behind the one before it');
       if (!Number.isSafeInteger(Number(position))) throw refuse('has a position that is too large');
       if (!seen.id(id)) throw refuse('is there twice');
       if (!seen.revision(stream, revision)) throw refuse(`is not the next of its stream (${revision})`);
-      // Without what the decoder says: it can quote the data.
-      if (!isReadable(event)) throw refuse(`(${type}, version ${version}) can't be read by this program`);
+      const fault = faultIn(event);
+      if (fault !== undefined) throw refuse(fault);
       if (plainJson && !(isPlain(data) && isPlain(cause)))
         throw refuse('has JSON text that this event store would not keep as it is');
       last = position;

@@ -28,6 +28,8 @@ const showThing = async (
   const isJson = options['json'] === true;
   const source = openSource(config);
   try {
+    if (upTo !== undefined && upTo > (await source.head()))
+      throw new Error(`The log ends before position ${upTo}.`);
     const held = new Map<string, State>();
     let last: Step | undefined;
     let events = 0;

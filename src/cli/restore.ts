@@ -1,17 +1,20 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { signingKeyFile, verifierKeyFile } from '../proofs/signing-key.ts';
 import {
   contentsOfFolder,
   dataFileName,
   inspectDataFile,
+  openLogOf,
   takeOwnership,
   type FileContents,
 } from '../stores/embedded/index.ts';
 import { requiredText, type Command, type CommandInput } from './command.ts';
-import { isEmbedded } from './engines.ts';
+import { isEmbedded, pagesOf } from './engines.ts';
+import { faultIn } from './log-check.ts';
 import { withProgress } from './progress.ts';
 import { writeWholeFile } from './whole-file.ts';
 
@@ -48,6 +51,30 @@ const copy = async (from: FileHandle, to: FileHandle, { signal, screen }: Comman
   });
 };
 
+/** Throws where an event is not what its hash says, or can't be read. */
+const insistSound = async (
+  path: string,
+  named: string,
+  { events, head }: FileContents,
+  { signal, screen }: CommandInput,
+): Promise<void> => {
+  const log = openLogOf(path);
+  try {
+    await withProgress({ what: 'verifying', total: events }, screen, async ({ add }) => {
+      for await (const page of pagesOf({ readAll: async (after) => log.readAll(after) }, head, signal)) {
+        for (const event of page) {
+          const fault = faultIn(event);
+          if (fault !== undefined) throw new Error(`${named} is damaged: event ${event.id} ${fault}.`);
+        }
+        add(page.length);
+        await nextTurn();
+      }
+    });
+  } finally {
+    log.close();
+  }
+};
+
 /** Copies under a name that no service looks for, and gives it the data file's when it is found whole. */
 const putIn = async (from: FileHandle, path: string, input: CommandInput): Promise<FileContents> => {
   const { data_dir } = input.config;
@@ -59,7 +86,7 @@ const putIn = async (from: FileHandle, path: string, input: CommandInput): Promi
     input.screen.draw('verifying');
     contents = inspectDataFile(unfinished, path);
     input.screen.draw();
-    input.signal.throwIfAborted();
+    await insistSound(unfinished, path, contents, input);
   });
   if (contents === undefined) throw new Error('Nothing was restored.');
   return contents;

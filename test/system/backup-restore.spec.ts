@@ -155,6 +155,15 @@ describe('backup and restore', function () {
     // Behind the page's header: only a look at every page finds it.
     bytes.fill(0xff, ((root?.rootpage ?? 0) - 1) * pageBytes + 8, (root?.rootpage ?? 0) * pageBytes);
     writeFileSync(at('damaged.db'), bytes);
+    copyFileSync(at('copy.db'), at('changed.db'));
+    const changed = openDatabase(at('changed.db'));
+    changed.exec("UPDATE events SET cause = replace(cause, 'admin', 'nobody') WHERE position = 7");
+    changed.exec(`UPDATE events SET hash = '${'A'.repeat(43)}=' WHERE position = 7`);
+    changed.close();
+    copyFileSync(at('copy.db'), at('unreadable.db'));
+    const unreadable = openDatabase(at('unreadable.db'));
+    unreadable.exec("UPDATE events SET data = 'U' || substr(data, 2) WHERE position = 7");
+    unreadable.close();
     const foreign = openDatabase(at('foreign.db'));
     foreign.exec('CREATE TABLE mine (a)');
     foreign.close();
@@ -165,6 +174,8 @@ describe('backup and restore', function () {
     const says: Readonly<Record<string, RegExp>> = {
       'cut.db': /malformed|damaged/,
       'damaged.db': /malformed|damaged/,
+      'changed.db': /event \S+ is not what its hash says/,
+      'unreadable.db': /event \S+ \(TenantCreated, version 1\) can't be read/,
       'foreign.db': /is not a data file of this program/,
       'text.db': /not a database/,
       'used.db': /this is no backup/,

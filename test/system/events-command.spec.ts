@@ -1,5 +1,9 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
+import type { CommandInput } from '../../src/cli/command.ts';
+import { showEvents } from '../../src/cli/events.ts';
+import { createScreen } from '../../src/cli/screen.ts';
+import { readConfig } from '../../src/config.ts';
 import { arrangeFolder, embedded } from '../support/arranged-folder.ts';
 import { arrangeAccount, createClient, mint } from '../support/client.ts';
 import { runCommand, startCommand, tenantsLog } from '../support/command.ts';
@@ -15,6 +19,7 @@ type Shown = {
   readonly id: string;
   readonly position: string;
   readonly type: string;
+  readonly correlation_id: string;
   readonly data: Readonly<Record<string, unknown>>;
 };
 
@@ -145,12 +150,54 @@ describe('the events command', function () {
       [['--since', 'yesterday'], "option '--since' takes a time"],
       [['--after', 'x'], "option '--after' takes a position"],
       [['--limit', '0'], "option '--limit' takes a whole number above zero"],
+      [['--before', 'x'], "option '--before' takes a position"],
       [['more'], 'too many arguments'],
     ];
     for (const [args, says] of asked) {
       const { code, out, err } = await events(...args);
       expect({ code, out }).to.deep.equal({ code: 2, out: '' });
       expect(err).to.include(says);
+      const asJson = await events(...args, '--json');
+      expect(asJson.code).to.equal(2);
+      expect((JSON.parse(asJson.out) as { error: string }).error).to.include(says);
+    }
+  });
+
+  it('hears an interruption between two pages, also where nothing has to be waited for', async () => {
+    arrangeFolder(at('data'), tenantsLog(longLogEvents));
+    const abort = new AbortController();
+    let printed = 0;
+    const input: CommandInput = {
+      config: readConfig({ SERVICE_DATA_DIR: at('data') }).config,
+      options: {},
+      names: [],
+      signal: abort.signal,
+      screen: createScreen(process.stderr),
+      print: async (text) => {
+        printed += text.split('\n').length - 1;
+        setImmediate(() => abort.abort(new Error('interrupted')));
+      },
+    };
+    const ended = await showEvents(input).catch((error: unknown) => error);
+    expect(ended).to.be.an('error').with.property('message', 'interrupted');
+    expect(printed).to.be.within(1, longLogEvents - 1);
+  });
+
+  it('shows what one request did, and what stands between two places', async () => {
+    const program = await startProgram({ dir: at('data'), env: embedded(at('data')) });
+    try {
+      const client = createClient(program.url);
+      for (const id of ['a', 'b', 'c', 'd'])
+        await client('POST', '/admin/v1/tenants', {
+          body: { id },
+          headers: { 'X-Request-Id': `wish-${id}` },
+        });
+      const { out } = await events('--json', '--correlation-id', 'wish-c');
+      expect(shownIn(out).map(({ correlation_id }) => correlation_id)).to.deep.equal(['wish-c']);
+      const between = await events('--json', '--after', '1', '--before', '4');
+      expect(shownIn(between.out).map(({ position }) => Number(position))).to.deep.equal([2, 3]);
+    } finally {
+      await program.stop();
     }
   });
 });

@@ -289,6 +289,11 @@ describe('moving the log', function () {
     ['with an event twice', changed(2, { id: first.id }), 'is there twice'],
     ['with a stream that begins late', changed(2, { revision: 1 }), 'is not the next of its stream (1)'],
     ['with a revision twice', changed(2, { stream: first.stream }), 'is not the next of its stream (0)'],
+    [
+      'with an event that was changed',
+      changed(2, { hash: `${'A'.repeat(43)}=` }),
+      'is not what its hash says',
+    ],
     ['with an event of a later program', changed(3, { version: 99 }), "can't be read by this program"],
   ];
 

@@ -4,7 +4,7 @@ export { dataFileName, openEmbedded, replicaFileName } from './folder.ts';
 export { countOf, headOf, openOwnedFile, rebuildOffline, type OwnedFile } from './offline.ts';
 export type { EmbeddedOptions, Observe } from './options.ts';
 export { FolderInUse, takeOwnership } from './owner.ts';
-export { openLogReader, type LogReader } from './reading.ts';
+export { openLogOf, openLogReader, type LogReader } from './reading.ts';
 export { openReplica, type Replica } from './replica.ts';
 export {
   registeredIn,

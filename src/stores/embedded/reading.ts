@@ -22,6 +22,11 @@ export const openLogReader = (dir: string): LogReader => {
   const path = join(dir, dataFileName);
   if (!existsSync(path))
     throw new Error(`The data folder ${dir} has no ${dataFileName}: there is no log in it.`);
+  return openLogOf(path);
+};
+
+/** Opens the log of a data file of any name; throws as that does. */
+export const openLogOf = (path: string): LogReader => {
   const db = openReading(path);
   try {
     insistOurs(db, path);
