@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { positionForm, type Position } from '../core/event.ts';
+import { positionForm, startOfLog, type Position } from '../core/event.ts';
 import { inputErrors, RequestRefused, type InputError } from './problem.ts';
 import type { Documents } from '../core/ports.ts';
 import type { Route } from './route.ts';
@@ -63,6 +63,8 @@ export const momentOf = async (
     return { position: await history.positionAt(timeMs), timeMs };
   }
   const position = at_position ?? '';
+  // What a service without a single event answers as its position: there was nothing, and no clock had shown anything.
+  if (position === startOfLog) return { position, timeMs: 0 };
   const timeMs = await history.timeOf(position);
   if (timeMs === undefined) throw refused(as.at_position, 'Must be the position of an event.');
   return { position, timeMs };

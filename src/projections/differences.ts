@@ -139,7 +139,7 @@ const viewOf = async (
       return { ...rest, tenant, status: await statusOf(reads, credential, timeMs) };
     }
     case 'api_key': {
-      const { incarnation: _, ...key } = document as ApiKey;
+      const { incarnation: _, user_id: __, ...key } = document as ApiKey;
       return { ...key, status: await apiKeyStanding(reads, document as ApiKey, timeMs) };
     }
     case 'agent':

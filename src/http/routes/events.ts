@@ -99,6 +99,8 @@ const beginningOf = async (
   return query.after === undefined && query.since === undefined ? log.head() : range.after;
 };
 
+const notInLog = 'Must not lie behind the end of the log.';
+
 const openTail = async (request: Request<unknown, Query>, services: Services) => {
   const surplus = notOfTails.find((name) => request.query[name] !== undefined);
   if (surplus !== undefined) throw invalid(`/${surplus}`, 'Must not come with a live tail.', 'query');
@@ -106,6 +108,11 @@ const openTail = async (request: Request<unknown, Query>, services: Services) =>
     throw invalid('/Last-Event-ID', 'Must be the id of an event that the service sent.', 'header');
   const question = await questionOf(request.query, services);
   const after = await beginningOf(request, services, question);
+  // An older backup was restored: waiting for the log to come so far would leave out what happens until then.
+  if (after > (await services.log.head()))
+    throw request.lastEventId === undefined
+      ? invalid('/after', notInLog, 'query')
+      : invalid('/Last-Event-ID', notInLog, 'header');
   return services.tails.open(services.log, question.wanted, after);
 };
 

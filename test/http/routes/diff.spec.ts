@@ -6,6 +6,7 @@ import { expectInvalid, expectProblem } from '../../support/problems.ts';
 import { freshFolder, removeFolder } from '../../support/program.ts';
 import { between, pick as pickOf, seeded, testRounds, testSeed } from '../../support/random.ts';
 import { serveInProcess, type InProcess } from '../../support/serving.ts';
+import { arrangePerson, makeKeyByForm, person, signedIn } from '../../support/web.ts';
 import { arrangeWorkspaces, bodyOf, withKey } from '../../support/workspace.ts';
 
 /** Acts of one random history, and pairs of its moments that are compared. */
@@ -277,6 +278,20 @@ describe('differences between two moments', () => {
     expect(await statuses()).to.deep.equal([[key.id, 'active', 'expired', []]]);
   });
 
+  it('show an API key that a user made as its list does', async () => {
+    const alice = person('w', { username: 'key-maker' });
+    await arrangePerson(admin, alice);
+    const { position } = await look();
+    const visitor = await signedIn(() => service.url, alice);
+    const { id } = await makeKeyByForm(visitor, 'w');
+    const list = bodyOf<readonly { id: string }[]>(await member('w')('GET', '/api/w/api-keys'));
+    const listed = list.find((key) => key.id === id);
+    const { position: to } = await look();
+    const changes = await changesOf(admin, `from_position=${position}&to_position=${to}`);
+    const shown = changes.find((change) => change.id === id)?.after ?? {};
+    expect(listed).to.include.all.keys(Object.keys(shown));
+  });
+
   it('are asked between positions as between times', async () => {
     // The clock of a position is that of its event.
     await admin('POST', '/admin/v1/tenants', { body: { id: 'earlier' } });
@@ -290,6 +305,8 @@ describe('differences between two moments', () => {
     ]);
     expect((await changesOf(admin, `from=${at}`)).at(-1)).to.deep.equal(byPosition[0]);
     expect(await changesOf(admin, `from_position=${to}&to_position=${to}`)).to.deep.equal([]);
+    const all = await changesOf(admin, `from_position=${'0'.repeat(20)}&to_position=${to}`);
+    expect(all.map(({ id }) => id)).to.include.members(['earlier', 'positions']);
   });
 
   it('are refused between moments that are none, lie ahead or backwards, and of a tenant that never was', async () => {

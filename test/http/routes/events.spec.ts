@@ -289,6 +289,11 @@ describe('the events of a random history', function () {
       ]);
     const odd = { ...accept, 'Last-Event-ID': '7' };
     expect(expectInvalid(await client('GET', path, { headers: odd }))).to.deep.equal(['/Last-Event-ID']);
+    // As after an older backup was restored: what comes up to there would be left out without a word.
+    const ahead = { ...accept, 'Last-Event-ID': '9'.repeat(20) };
+    expect(expectInvalid(await client('GET', path, { headers: ahead }))).to.deep.equal(['/Last-Event-ID']);
+    const behindEnd = `${path}?after=${'9'.repeat(20)}`;
+    expect(expectInvalid(await client('GET', behindEnd, { headers: accept }))).to.deep.equal(['/after']);
     const both = { Accept: 'application/x-ndjson;q=0.5, application/json' };
     expect((await client('GET', path, { headers: both })).headers.get('content-type')).to.match(
       /^application\/json/,
