@@ -69,9 +69,9 @@ export const createTokenAuthentication = (
       return { kind: 'admin', ...shown() };
     if (isOperators(verifier, digest)) return { kind: 'verifier', ...shown() };
     if (!secrets.isWellFormed('sab_', token)) throw invalid();
-    const account = await findByBearer(reads, digest, clock());
-    if (account === undefined) throw invalid();
-    return { kind: 'service_account', account, ...shown() };
+    const found = await findByBearer(reads, digest, clock());
+    if (found === undefined) throw invalid();
+    return { kind: 'service_account', account: found.account, ...shown() };
   };
 };
 

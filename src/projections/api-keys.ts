@@ -26,6 +26,8 @@ export type ApiKeySecret = {
   readonly incarnation: string;
   readonly role: Role;
   readonly expires_at: string | null;
+  /** The id of the event that gave the secret out. */
+  readonly given_by: string;
 };
 
 /** The last use that was stated on a day. */
@@ -65,16 +67,19 @@ export const apiKeys = projection<ApiKey>({
 /** The keys ever given out, by digest; which of them still work is the tombstones' and the clock's to say. */
 export const apiKeySecrets = projection<ApiKeySecret>({
   name: 'api_key_secrets',
-  version: 1,
+  version: 2,
   kind: 'stream',
   on: {
-    ApiKeyCreated: ({ data }) => [{ id: data.key_digest, to: () => secretOf({ ...data, generation: 1 }) }],
-    ApiKeyRolled: ({ data }) => [{ id: data.key_digest, to: () => secretOf(data) }],
+    ApiKeyCreated: ({ data, id }) => [
+      { id: data.key_digest, to: () => secretOf({ ...data, generation: 1 }, id) },
+    ],
+    ApiKeyRolled: ({ data, id }) => [{ id: data.key_digest, to: () => secretOf(data, id) }],
   },
 });
 
 const secretOf = (
-  data: Omit<ApiKeySecret, 'workspace_id'> & { readonly tenant_id: string },
+  data: Omit<ApiKeySecret, 'workspace_id' | 'given_by'> & { readonly tenant_id: string },
+  given_by: string,
 ): ApiKeySecret => ({
   api_key_id: data.api_key_id,
   generation: data.generation,
@@ -82,6 +87,7 @@ const secretOf = (
   incarnation: data.incarnation,
   role: data.role,
   expires_at: data.expires_at,
+  given_by,
 });
 
 /** The days on which a key was in use, listed by the key. */

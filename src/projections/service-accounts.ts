@@ -14,8 +14,12 @@ export type ServiceAccount = {
   readonly incarnation: string;
 };
 
-/** Whose a bearer is; its id is the bearer's digest. */
-type Bearer = { readonly service_account_id: string; readonly generation: number };
+/** Whose a bearer is, and the id of the event that gave it out; its own id is the bearer's digest. */
+type Bearer = {
+  readonly service_account_id: string;
+  readonly generation: number;
+  readonly given_by: string;
+};
 
 /** The service accounts, in one list, and in one for each tenant's incarnation. */
 export const serviceAccounts = projection<ServiceAccount>({
@@ -45,20 +49,20 @@ export const serviceAccounts = projection<ServiceAccount>({
 /** The bearers ever given out, by digest; which of them still work is the tombstones' to say. */
 export const bearers = projection<Bearer>({
   name: 'bearers',
-  version: 1,
+  version: 2,
   kind: 'stream',
   on: {
-    ServiceAccountCreated: ({ data }) => [
-      { id: data.bearer_digest, to: () => ({ service_account_id: data.service_account_id, generation: 1 }) },
+    ServiceAccountCreated: ({ data, id }) => [
+      { id: data.bearer_digest, to: () => bearerOf({ ...data, generation: 1 }, id) },
     ],
-    ServiceAccountBearerRotated: ({ data }) => [
-      {
-        id: data.bearer_digest,
-        to: () => ({ service_account_id: data.service_account_id, generation: data.generation }),
-      },
-    ],
+    ServiceAccountBearerRotated: ({ data, id }) => [{ id: data.bearer_digest, to: () => bearerOf(data, id) }],
   },
 });
+
+const bearerOf = (
+  { service_account_id, generation }: Omit<Bearer, 'given_by'>,
+  given_by: string,
+): Bearer => ({ service_account_id, generation, given_by });
 
 /** What an account hangs from: it ends with any of these. */
 const endsOf = ({ id, incarnation }: ServiceAccount): readonly string[] => [
@@ -84,18 +88,18 @@ export const onlyAlive = async (
   accounts: readonly ServiceAccount[],
 ): Promise<readonly boolean[]> => Promise.all(accounts.map((account) => isAlive(reads, account)));
 
-/** The service account whose bearer has this digest, if the bearer works at `nowMs`. */
+/** The service account whose bearer has this digest, and which event gave that out, if the bearer works at `nowMs`. */
 export const findByBearer = async (
   reads: ReadModels,
   digest: string,
   nowMs: number,
-): Promise<ServiceAccount | undefined> => {
+): Promise<{ readonly account: ServiceAccount; readonly given_by: string } | undefined> => {
   const bearer = await reads.documents<Bearer>('bearers').get(digest);
   if (bearer === undefined) return undefined;
-  const { service_account_id, generation } = bearer;
+  const { service_account_id, generation, given_by } = bearer;
   const account = await reads.documents<ServiceAccount>('service_accounts').get(service_account_id);
   if (account === undefined) return undefined;
   // Only a bearer's end can lie ahead, so that one look tells of all three.
   const ends = [tombstone.bearer(service_account_id, generation), ...endsOf(account)];
-  return (await isEnded(reads, ends, nowMs)) ? undefined : account;
+  return (await isEnded(reads, ends, nowMs)) ? undefined : { account, given_by };
 };

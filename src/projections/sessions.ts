@@ -13,6 +13,8 @@ export type UserSession = {
   readonly username: string;
   readonly role: Role;
   readonly expires_at: string;
+  /** The id of the sign-in's event. */
+  readonly given_by: string;
 };
 
 /** The operator's session in the console; it ends with the admin token of this digest. */
@@ -21,15 +23,17 @@ export type OperatorSession = {
   readonly session_id: string;
   readonly admin_token_digest: string;
   readonly expires_at: string;
+  /** The id of the sign-in's event. */
+  readonly given_by: string;
 };
 
 /** The sessions ever begun, by the digest of what the cookie holds; which still last is for `findSession`. */
 export const sessions = projection<UserSession | OperatorSession>({
   name: 'sessions',
-  version: 1,
+  version: 2,
   kind: 'stream',
   on: {
-    UserSignedIn: ({ data }) => [
+    UserSignedIn: ({ data, id }) => [
       {
         id: data.session_digest,
         to: () => ({
@@ -41,10 +45,11 @@ export const sessions = projection<UserSession | OperatorSession>({
           username: data.username,
           role: data.role,
           expires_at: data.expires_at,
+          given_by: id,
         }),
       },
     ],
-    OperatorSignedIn: ({ data }) => [
+    OperatorSignedIn: ({ data, id }) => [
       {
         id: data.session_digest,
         to: () => ({
@@ -52,6 +57,7 @@ export const sessions = projection<UserSession | OperatorSession>({
           session_id: data.session_id,
           admin_token_digest: data.admin_token_digest,
           expires_at: data.expires_at,
+          given_by: id,
         }),
       },
     ],

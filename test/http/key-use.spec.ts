@@ -14,6 +14,7 @@ const keyOf = (api_key_id: string): ApiKeySecret => ({
   incarnation: acme.incarnation,
   role: 'reader',
   expires_at: null,
+  given_by: '019a0000-0000-7000-8000-0000000000e1',
 });
 
 describe('noting the use of API keys', () => {

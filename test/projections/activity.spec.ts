@@ -29,7 +29,7 @@ describe('the activity of a tenant', () => {
       .given(at(7, happened(tenantCreated)))
       .hasOnly({
         [toPosition(7)]: {
-          id: 'event-1',
+          id: 'event-0',
           position: toPosition(7),
           type: 'TenantCreated',
           time,

@@ -49,8 +49,9 @@ const secret = {
   incarnation: 'acme~1',
   role,
   expires_at,
+  given_by: 'event-0',
 };
-const second = { ...secret, generation: 2 };
+const second = { ...secret, generation: 2, given_by: 'event-1' };
 const dayMs = 86_400_000;
 
 describe('API keys', () => {
@@ -79,7 +80,7 @@ describe('API keys', () => {
 });
 
 describe('API keys’ secrets', () => {
-  it('tells whose a key is, and of which generation, by its digest', () =>
+  it('tells whose a key is, of which generation, and what gave it out, by its digest', () =>
     project(apiKeySecrets)
       .given(created, rolled)
       .hasOnly({ [digestOf('K')]: secret, [digestOf('L')]: second }));

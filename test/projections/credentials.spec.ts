@@ -20,7 +20,7 @@ import { happened, project } from '../support/given.ts';
 import { openJoined, type Joined } from '../support/joined.ts';
 
 const { data } = credentialMinted;
-const granted_by = { id: 'event-1', position: startOfLog, actor: cause.actor };
+const granted_by = { id: 'event-0', position: startOfLog, actor: cause.actor };
 
 describe('credentials', () => {
   it('has a credential as it was minted, and by which event', () =>
@@ -32,7 +32,7 @@ describe('credentials', () => {
     const actor = `service_account:${data.service_account_id}`;
     project(credentials)
       .given({ ...event, cause: { ...event.cause, actor } })
-      .hasOnly({ cred_1: { ...data, minted_at: time, granted_by: { id: 'event-1', position: startOfLog } } });
+      .hasOnly({ cred_1: { ...data, minted_at: time, granted_by: { id: 'event-0', position: startOfLog } } });
   });
   it('has it unchanged when revoked: what ends it is its tombstone', () =>
     project(credentials)

@@ -26,8 +26,8 @@ import { openJoined, type Joined } from '../support/joined.ts';
 
 const { name, max_role, max_ttl_secs, tenant_id, incarnation } = accountCreated.data;
 const account = { id: 'sa_1', name, tenant_id, max_role, max_ttl_secs, created_at: time, incarnation };
-const first = { service_account_id: 'sa_1', generation: 1 };
-const second = { service_account_id: 'sa_1', generation: 2 };
+const first = { service_account_id: 'sa_1', generation: 1, given_by: 'event-0' };
+const second = { service_account_id: 'sa_1', generation: 2, given_by: 'event-1' };
 
 describe('service accounts', () => {
   it('has an account, with nothing of its bearer', () =>
@@ -43,7 +43,7 @@ describe('service accounts', () => {
 });
 
 describe('bearers', () => {
-  it('tells whose a bearer is, and of which generation, by its digest', () =>
+  it('tells whose a bearer is, of which generation, and what gave it out, by its digest', () =>
     project(bearers)
       .given(accountCreated, bearerRotated)
       .hasOnly({ [digestOf('A')]: first, [digestOf('B')]: second }));
@@ -62,7 +62,7 @@ describe('find a service account', () => {
       bearer_digest: digestOf(letter),
     });
   const foundBy = async (letter: string, nowMs = timeMs) =>
-    (await findByBearer(joined.reads, digestOf(letter), nowMs))?.id;
+    (await findByBearer(joined.reads, digestOf(letter), nowMs))?.account.id;
 
   before(async () => {
     joined = await openJoined({ clock: () => timeMs });

@@ -17,11 +17,11 @@ import { openJoined, type Joined } from '../support/joined.ts';
 
 const { tenant_id, session_digest: _, ...ofUser } = userSignedIn.data;
 const { session_digest: __, ...ofOperator } = operatorSignedIn.data;
-const users = { kind: 'user', workspace_id: tenant_id, ...ofUser };
-const operators = { kind: 'operator', ...ofOperator };
+const users = { kind: 'user', workspace_id: tenant_id, ...ofUser, given_by: 'event-0' };
+const operators = { kind: 'operator', ...ofOperator, given_by: 'event-1' };
 
 describe('sessions', () => {
-  it('tells whose a session is by the digest of what the cookie holds', () =>
+  it('tells whose a session is, and what began it, by the digest of what the cookie holds', () =>
     project(sessions)
       .given(userSignedIn, operatorSignedIn)
       .hasOnly({ [digestOf('S')]: users, [digestOf('T')]: operators }));

@@ -48,13 +48,13 @@ export const given = <W, S, F extends Fact, C extends string>(
   },
 });
 
-/** A fact as the log gives it back. Revisions and positions rise with the place in a list unless told. */
+/** A fact as the log gives it back. Ids, revisions and positions rise with the place in a list unless told. */
 export const happened = (
   fact: DomainFact,
   place: { readonly revision?: number; readonly time?: string } = {},
 ): RecordedEvent => {
   const { revision = 0 } = place;
-  const stored = codec.encode(fact, { id: 'event-1', time: place.time ?? time, cause });
+  const stored = codec.encode(fact, { id: `event-${revision}`, time: place.time ?? time, cause });
   return codec.decode({
     ...stored,
     stream: 'stream',

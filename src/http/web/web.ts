@@ -80,7 +80,7 @@ const ownerOf = async (secret: string, { reads, secrets, clock }: Services): Pro
   const digest = secrets.digest(secret);
   const key = await findByKey(reads, digest, clock());
   if (key?.standing === 'active') return key.secret.api_key_id;
-  return (await findByBearer(reads, digest, clock()))?.id;
+  return (await findByBearer(reads, digest, clock()))?.account.id;
 };
 
 /** Reads the form of a POST; refuses one that another site sent. */
