@@ -27,7 +27,7 @@ export type Cause = {
   readonly reason: string | null;
   /** The request's id. */
   readonly correlation_id: string;
-  /** The event that led to this one, where one did. */
+  /** The event that led to this one, where one did: it gave out the token, key or session that was used. */
   readonly causation_id: string | null;
   /** The fingerprint of the token that was used, where one was. */
   readonly token?: string;

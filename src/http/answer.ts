@@ -14,6 +14,8 @@ export type RequestState = {
   caller?: Caller;
   /** The fingerprint of the token, key or session that the caller has shown. */
   token?: string;
+  /** The id of the event that gave that out, where one did. */
+  givenBy?: string | undefined;
   /** The code it was refused under. */
   code?: RefusalCode;
   /** What went wrong inside, for the log alone. */

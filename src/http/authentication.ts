@@ -71,7 +71,7 @@ export const createTokenAuthentication = (
     if (!secrets.isWellFormed('sab_', token)) throw invalid();
     const found = await findByBearer(reads, digest, clock());
     if (found === undefined) throw invalid();
-    return { kind: 'service_account', account: found.account, ...shown() };
+    return { kind: 'service_account', account: found.account, givenBy: found.given_by, ...shown() };
   };
 };
 
@@ -96,7 +96,12 @@ export const createKeyAuthentication =
     if (found === undefined) throw keyRefused('api-key.unknown', 'The API key is not known.');
     switch (found.standing) {
       case 'active':
-        return { kind: 'api_key', key: found.secret, token: secrets.fingerprint(digest) };
+        return {
+          kind: 'api_key',
+          key: found.secret,
+          token: secrets.fingerprint(digest),
+          givenBy: found.secret.given_by,
+        };
       case 'expired':
         throw keyRefused('api-key.expired', 'The API key has expired.');
       case 'revoked':

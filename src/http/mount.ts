@@ -46,6 +46,7 @@ const authentication =
       const caller = await api.authenticate(ctx.req);
       state.caller = caller;
       if (caller.token !== undefined) state.token = caller.token;
+      state.givenBy = caller.givenBy;
       services.count({ what: 'authentication', result: 'ok' });
       if (caller.kind === 'api_key')
         services.keyUse.note(caller.key, () => causeOf(ctx.req, state, actorOf(caller)));

@@ -119,7 +119,7 @@ export const minPositionFault = (request: IncomingMessage): InputError | undefin
 /** What every event of this request says of its origin. */
 export const causeOf = (
   request: IncomingMessage,
-  { requestId, address, token }: Pick<RequestState, 'requestId' | 'address' | 'token'>,
+  { requestId, address, token, givenBy }: Pick<RequestState, 'requestId' | 'address' | 'token' | 'givenBy'>,
   actor: string,
 ): Cause => ({
   actor,
@@ -127,6 +127,6 @@ export const causeOf = (
   user_agent: request.headers['user-agent']?.slice(0, userAgentCharsMax) ?? null,
   reason: reasonOf(request),
   correlation_id: requestId,
-  causation_id: null,
+  causation_id: givenBy ?? null,
   ...(token === undefined ? {} : { token }),
 });

@@ -10,8 +10,11 @@ import type { Preconditions } from './preconditions.ts';
 import type { Role } from './schemas.ts';
 import type { Services } from './services.ts';
 
-/** Who calls, as the token tells it, and where the call came with a token its fingerprint. */
-export type Caller = { readonly token?: string } & (
+/**
+ * Who calls, as the token tells it, where the call came with a token its fingerprint, and where an event gave that token
+ * out the event's id.
+ */
+export type Caller = { readonly token?: string; readonly givenBy?: string } & (
   | { readonly kind: 'admin' }
   | { readonly kind: 'verifier' }
   | { readonly kind: 'service_account'; readonly account: ServiceAccount }

@@ -29,7 +29,9 @@ const auditEvent = z
     user_agent: nullable('With what program, as that said.'),
     reason: nullable('Why, in the caller’s own words.'),
     correlation_id: z.string().meta({ description: 'The id of the request that did it.' }),
-    causation_id: nullable('The event that led to this one, where one did.'),
+    causation_id: nullable(
+      'The event that led to this one: the one that gave out the bearer, key or session that was used. None where the operator’s token was used, for sign-ins, and for earlier events.',
+    ),
     token: nullable(
       'The fingerprint of the token, key or session that was used: it tells them apart and gives none away. Earlier events have none.',
     ),

@@ -34,7 +34,9 @@ export const createSessions = (
     const digest = secrets.digest(secret);
     const session = await findSession(reads, digest, clock());
     if (session === undefined) return undefined;
-    stateOf(ctx).token = secrets.fingerprint(digest);
+    const state = stateOf(ctx);
+    state.token = secrets.fingerprint(digest);
+    state.givenBy = session.given_by;
     return { secret, session };
   };
 
@@ -62,8 +64,11 @@ export const createSessions = (
   ): Promise<void> => {
     await end(ctx, of);
     const secret = secrets.fresh('ses_');
+    const state = stateOf(ctx);
     // So that what is done in the session can be told to have begun with this sign-in.
-    stateOf(ctx).token = secrets.fingerprint(secret.digest);
+    state.token = secrets.fingerprint(secret.digest);
+    // The session before led to its own end, and not to this one.
+    state.givenBy = undefined;
     const outcome = await start({
       session_id: secrets.newId(),
       session_digest: secret.digest,
