@@ -58,6 +58,7 @@ export type Wanted = {
   readonly actor?: string | undefined;
   readonly stream?: string | undefined;
   readonly correlation_id?: string | undefined;
+  readonly causation_id?: string | undefined;
   readonly sinceMs?: number | undefined;
   readonly untilMs?: number | undefined;
 };
@@ -99,7 +100,7 @@ const isAsked = <T>(wanted: T | undefined, found: T): boolean => wanted === unde
 export const createSelect =
   ({ decode }: Pick<Codec, 'decode'>, wanted: Wanted) =>
   (stored: StoredEvent): AuditEvent | undefined => {
-    const { tenant, type, actor, stream, correlation_id, sinceMs, untilMs } = wanted;
+    const { tenant, type, actor, stream, correlation_id, causation_id, sinceMs, untilMs } = wanted;
     if (!isAsked(type, stored.type) || !isAsked(stream, stored.stream)) return undefined;
     if (sinceMs !== undefined || untilMs !== undefined) {
       const timeMs = Date.parse(stored.time);
@@ -108,7 +109,8 @@ export const createSelect =
     const event = shown(decode(stored));
     return isAsked(tenant, event.tenant_id) &&
       isAsked(actor, event.actor) &&
-      isAsked(correlation_id, event.correlation_id)
+      isAsked(correlation_id, event.correlation_id) &&
+      isAsked(causation_id, event.causation_id)
       ? event
       : undefined;
   };

@@ -55,6 +55,11 @@ const eventQuery = z.strictObject({
   actor: exact.meta({ description: 'Only what this actor did.', example: 'admin' }),
   stream: exact.meta({ description: 'Only what happened to this.', example: 'tenant-acme' }),
   correlation_id: exact.meta({ description: 'Only what this request did.' }),
+  causation_id: z
+    .guid('Must be the id of an event.')
+    .toLowerCase()
+    .optional()
+    .meta({ description: 'Only what the event of this id led to.' }),
   since: moment.meta({ description: 'Only what happened then or later.' }),
   until: moment.meta({ description: 'Only what happened before.' }),
   after: position.meta({ description: 'Only what stands behind this position of the log.' }),

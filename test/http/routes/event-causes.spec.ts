@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import type { AuditEvent } from '../../../src/http/audit.ts';
 import { arrangeAccount, mint } from '../../support/client.ts';
+import { openEventTail } from '../../support/event-tail.ts';
+import { expectInvalid } from '../../support/problems.ts';
 import { adminToken } from '../../support/program.ts';
 import { serving } from '../../support/serving.ts';
 import { until } from '../../support/waiting.ts';
@@ -101,6 +103,53 @@ describe('the cause of an event', () => {
     const begun = await idOf('UserSignedIn');
     await signIn(other, person('acme'));
     expect([await causeOf('SignedOut'), await causeOf('UserSignedIn')]).to.deep.equal([begun, null]);
+  });
+
+  it('leads in the console to all that it led to', async () => {
+    const operator = await operatorAt(() => program().url);
+    const agent = await idOf('AgentCreated');
+    const cause = (await last('AgentCreated')).causation_id ?? '';
+    const { text } = await operator.get(`/console/events/${agent}`);
+    expect(text).to.not.contain('What it led to</a>');
+    const given = await operator.get(`/console/events/${cause}`);
+    const [, href = ''] = /href="([^"]+)">What it led to</.exec(given.text) ?? [];
+    const effects = await operator.get(href.replaceAll('&amp;', '&'));
+    expect(effects.status).to.equal(200);
+    const ids = [...effects.text.matchAll(/\/console\/events\/([0-9a-f-]{36})\?at=/g)].map(([, id]) => id);
+    expect(ids).to.include(agent);
+    expect(new Set(ids)).to.deep.equal(new Set((await all(`causation_id=${cause}`)).map(({ id }) => id)));
+  });
+
+  it('is what events can be asked for by, in each form, and nothing but an id', async () => {
+    const cause = await idOf('UserSignedIn', 'acme');
+    const begun = await signedIn(() => program().url, person('acme'));
+    const asked = await idOf('UserSignedIn', 'acme');
+    expect(asked).to.not.equal(cause);
+    const tail = await openEventTail(program().url, `?causation_id=${asked}`);
+    await until('the tail has begun', () => tail.lastId() !== '');
+    const made = await makeKeyByForm(begun, 'acme', { role: 'admin' });
+    await addAgent(made, 'of a key');
+    await makeKeyByForm(begun, 'acme');
+    await begun.post('/sign-out');
+    const effects = (await all('')).filter(({ causation_id }) => causation_id === asked);
+    expect(effects.map(({ type }) => type)).to.deep.equal(['ApiKeyCreated', 'ApiKeyCreated', 'SignedOut']);
+    for (const id of [asked, asked.toUpperCase()])
+      expect(await all(`causation_id=${id}`)).to.deep.equal(effects);
+    expect(await all(`causation_id=${asked}&type=SignedOut`)).to.deep.equal(effects.slice(2));
+    const lines = await client('GET', `${path}?causation_id=${asked}`, {
+      headers: { Accept: 'application/x-ndjson' },
+    });
+    expect(lines.text).to.equal(effects.map((event) => `${JSON.stringify(event)}\n`).join(''));
+    await tail.have(effects.length);
+    tail.leave();
+    expect(tail.events.map(({ data }) => JSON.parse(data) as unknown)).to.deep.equal(effects);
+    for (const bad of ['', 'x', 'request-1', '0'.repeat(20), `${asked}0`])
+      expect(expectInvalid(await client('GET', `${path}?causation_id=${bad}`)), bad).to.deep.equal([
+        '/causation_id',
+      ]);
+    const operator = await operatorAt(() => program().url);
+    const { status, text } = await operator.get('/console/events?causation_id=x');
+    expect([status, text.includes('id="causation_id-error"')]).to.deep.equal([400, true]);
   });
 
   it('is in no answer but those about events', async () => {

@@ -81,6 +81,7 @@ describe('the events of a random history', function () {
   const random = seeded(seed);
   const pick = <T>(from: readonly T[]): T => pickOf(random, from) as T;
   const dir = freshFolder();
+  const causes = Array.from({ length: 6 }, () => randomUUID());
   const requests = Array.from({ length: 12 }, (_, n) => `request-${n}`);
   let program: Program;
   let client: Client;
@@ -90,6 +91,7 @@ describe('the events of a random history', function () {
     ...cause,
     actor: pick(actors),
     correlation_id: pick(requests),
+    causation_id: pick([null, ...causes]),
     ...(random() < 0.5 ? {} : { token: 'abcdef01' }),
   });
 
@@ -178,6 +180,7 @@ describe('the events of a random history', function () {
       actor: maybe(() => pick([...actors, 'nobody'])),
       stream: maybe(() => pick(log).stream),
       correlation_id: maybe(() => pick(requests)),
+      causation_id: maybe(() => pick(causes)),
       since: maybe(someTime),
       until: maybe(someTime),
       after: maybe(() => pick(log).position),
@@ -188,13 +191,14 @@ describe('the events of a random history', function () {
 
   const answerOf = (asked: Asked): readonly string[] => {
     const found = log.filter(
-      ({ type, stream, position, time, cause: { actor, correlation_id }, data }) =>
+      ({ type, stream, position, time, cause: { actor, correlation_id, causation_id }, data }) =>
         (asked['tenant'] ?? (data as { tenant_id?: string }).tenant_id) ===
           (data as { tenant_id?: string }).tenant_id &&
         (asked['type'] ?? type) === type &&
         (asked['actor'] ?? actor) === actor &&
         (asked['stream'] ?? stream) === stream &&
         (asked['correlation_id'] ?? correlation_id) === correlation_id &&
+        (asked['causation_id'] ?? causation_id) === causation_id &&
         (asked['since'] === undefined || Date.parse(time) >= fine(asked['since'])) &&
         (asked['until'] === undefined || Date.parse(time) < fine(asked['until'])) &&
         (asked['after'] === undefined || position > asked['after']) &&
@@ -276,6 +280,7 @@ describe('the events of a random history', function () {
       ['after=7&before=x', '/after', '/before'],
       ['since=yesterday&until=2026-13-01T00:00:00Z', '/since', '/until'],
       ['tenant=a/b&actor=', '/actor', '/tenant'],
+      ['causation_id=7', '/causation_id'],
       ['as_of=2026-11-21T09:00:00Z', '/as_of'],
       ['cursor=00000000000000000001', '/cursor'],
     ])

@@ -11,6 +11,16 @@ import { namesIn, Sentence, type Names } from './sentences.tsx';
 /** Members of the data in the table; of an event that says more the rest stands in the JSON alone. */
 const memberRowsMax = 50;
 
+/** What gives out the bearer, key or session with which other things are done. */
+const giving: ReadonlySet<string> = new Set([
+  'ServiceAccountCreated',
+  'ServiceAccountBearerRotated',
+  'ApiKeyCreated',
+  'ApiKeyRolled',
+  'UserSignedIn',
+  'OperatorSignedIn',
+]);
+
 /** Characters of one value in the table; the JSON has it whole. */
 const valueCharsMax = 300;
 
@@ -30,7 +40,7 @@ export type EventRecord = ActRecord & {
   readonly previous: string | null;
 };
 
-/** One event, what its request did, and the proof that the log has it. */
+/** One event, what led to it, what its request did, and the proof that the log has it. */
 export type EventPageProps = {
   readonly event: EventRecord;
   readonly chain: ChainRecord;
@@ -66,6 +76,10 @@ const Who = ({ event, names }: { readonly event: EventRecord; readonly names: Na
   </>
 );
 
+/** What stands behind it in the log: nothing before it has to be looked at. */
+const effectsPath = ({ id, position }: EventRecord): string =>
+  eventsPath({ causation_id: id, order: 'asc', after: position });
+
 const Origin = ({ event }: { readonly event: EventRecord }): JSX.Element => (
   <>
     <dt>Request</dt>
@@ -81,6 +95,14 @@ const Origin = ({ event }: { readonly event: EventRecord }): JSX.Element => (
           <a href={consolePath('events', event.causation_id)}>
             <code>{event.causation_id}</code>
           </a>
+        </dd>
+      </>
+    )}
+    {giving.has(event.type) && (
+      <>
+        <dt>Effects</dt>
+        <dd>
+          <a href={effectsPath(event)}>What it led to</a>
         </dd>
       </>
     )}

@@ -14,6 +14,7 @@ export const filterNames = [
   'actor',
   'stream',
   'correlation_id',
+  'causation_id',
   'since',
   'until',
   'order',
@@ -26,8 +27,9 @@ export type EventFilter = { readonly [name in (typeof filterNames)[number]]?: st
 export const isFiltered = ({ order: _order, ...wanted }: EventFilter): boolean =>
   Object.values(wanted).some(Boolean);
 
-/** Where the events are that have all of this. */
-export const eventsPath = (filter: EventFilter): string => withQuery(consolePath('events'), filter);
+/** Where the events are that have all of this, from behind a position on where one is told. */
+export const eventsPath = (filter: EventFilter & { readonly after?: string }): string =>
+  withQuery(consolePath('events'), filter);
 
 /**
  * Where one event is: by its id, which says the same in every copy of the log, with its position, by which it is always
@@ -108,6 +110,7 @@ export const FilterForm = (props: FilterFormProps): JSX.Element => {
           {text('actor', 'Actor')}
           {text('stream', 'Stream')}
           {text('correlation_id', 'Request')}
+          {text('causation_id', 'Caused by')}
           {time('since', 'Since (UTC)')}
           {time('until', 'Until (UTC)')}
           <Select name="order" label="Order" options={orders} value={filter.order ?? 'desc'} />
