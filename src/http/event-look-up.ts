@@ -20,6 +20,11 @@ const neighbourPageEvents = 250;
 /** The most events of one request that are shown. */
 const chainEventsMax = 1_000;
 
+/** How far up an event's causes are looked for, each the cause of the one before. */
+const causesMax = 16;
+
+const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 type Reading = Pick<AuditLog, 'readAll' | 'readAllBack'>;
 
 /** A moment and how far from it events are looked at. */
@@ -48,9 +53,9 @@ const lookFrom = async (
   return true;
 };
 
-/** The milliseconds of a UUIDv7 (RFC 9562 §5.7); absent where it is of another version. */
+/** The milliseconds of a UUIDv7 (RFC 9562 §5.7); absent where it is of another version, or none. */
 const timeOfId = (id: string): number | undefined =>
-  id[14] === '7' ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
+  id[14] === '7' && idForm.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
 
 /**
  * The event of this id, or at this position. There is no index of ids: the time in the id tells where to look, and the
@@ -89,7 +94,7 @@ export const findEvent = async (
 /** An event with those that it led to. */
 export type ChainEvent = AuditEvent & { readonly effects: ChainEvent[] };
 
-/** What one request did; `is_complete` is false where more events were there than are looked at. */
+/** What led to an event and what its request did; `is_complete` is false where of the request more was there. */
 export type Chain = {
   readonly correlation_id: string;
   readonly is_complete: boolean;
@@ -109,9 +114,29 @@ const treeOf = (events: readonly AuditEvent[]): ChainEvent[] => {
   return roots;
 };
 
-/** The tree of causes and effects of the request that an event belongs to. */
-export const findChain = async (log: AuditLog, stored: StoredEvent): Promise<Chain> => {
-  const own = shown(log.decode(stored));
+/** What led to an event, the nearest first, as far up as it is found. */
+const causesOf = async (
+  log: AuditLog,
+  history: Pick<History, 'positionAt'>,
+  event: AuditEvent,
+): Promise<readonly AuditEvent[]> => {
+  const causes: AuditEvent[] = [];
+  for (let effect = event; effect.causation_id !== null && causes.length < causesMax;) {
+    const stored = await findEvent(log, history, effect.causation_id);
+    // Only what stands before its effect is a cause: what claims otherwise would lead in a ring.
+    if (stored?.id !== effect.causation_id || stored.position >= effect.position) break;
+    effect = shown(log.decode(stored));
+    causes.push(effect);
+  }
+  return causes;
+};
+
+/** The events of the request that an event belongs to, and whether those are all. */
+const requestOf = async (
+  log: AuditLog,
+  stored: StoredEvent,
+  own: AuditEvent,
+): Promise<{ readonly events: readonly AuditEvent[]; readonly isComplete: boolean }> => {
   const { correlation_id } = own;
   const near = { timeMs: Date.parse(stored.time), apartMsMax: requestMsMax };
   const found: AuditEvent[] = [own];
@@ -124,7 +149,20 @@ export const findChain = async (log: AuditLog, stored: StoredEvent): Promise<Cha
   };
   const isWholeBefore = await lookFrom(log, stored.position, 'desc', near, look);
   const isWholeAfter = await lookFrom(log, stored.position, 'asc', near, look);
-  found.sort((a, b) => (a.position < b.position ? -1 : 1));
-  const is_complete = isWholeBefore && isWholeAfter && found.length < chainEventsMax;
-  return { correlation_id, is_complete, events: treeOf(found) };
+  return { events: found, isComplete: isWholeBefore && isWholeAfter && found.length < chainEventsMax };
+};
+
+/** The tree of causes and effects of the request that an event belongs to, below what led to that event. */
+export const findChain = async (
+  log: AuditLog,
+  history: Pick<History, 'positionAt'>,
+  stored: StoredEvent,
+): Promise<Chain> => {
+  const own = shown(log.decode(stored));
+  const { events, isComplete } = await requestOf(log, stored, own);
+  // A cause can be of the same request.
+  const all = new Map(events.map((event) => [event.id, event]));
+  for (const cause of await causesOf(log, history, own)) all.set(cause.id, cause);
+  const inOrder = [...all.values()].toSorted((a, b) => (a.position < b.position ? -1 : 1));
+  return { correlation_id: own.correlation_id, is_complete: isComplete, events: treeOf(inOrder) };
 };

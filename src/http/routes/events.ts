@@ -207,19 +207,21 @@ const chainEvent = auditEvent
 const chain = z
   .object({
     correlation_id: z.string().meta({ description: 'The id of the request.' }),
-    is_complete: z.boolean().meta({ description: 'False where more stood there than is looked at.' }),
-    events: z.array(chainEvent).meta({ description: 'Those that no event led to, oldest first.' }),
+    is_complete: z
+      .boolean()
+      .meta({ description: 'False where more of the request stood there than is looked at.' }),
+    events: z.array(chainEvent).meta({ description: 'Those that no event here led to, oldest first.' }),
   })
-  .meta({ id: 'Chain', description: 'What one request did.' });
+  .meta({ id: 'Chain', description: 'What led to an event, and what its request did.' });
 
 const getChain = route({
   method: 'GET',
   path: '/admin/v1/events/{id}/chain',
   id: 'getEventChain',
   tag: 'Audit',
-  summary: 'Get what a request did',
+  summary: 'Get what led to an event, and what its request did',
   description:
-    'The events of the request that this event belongs to, each with those that it led to. They are looked for within a minute of it and among the 10,000 events on either side, and up to 1,000 are shown.',
+    'The events of the request that this event belongs to, each with those that it led to. They are looked for within a minute of it and among the 10,000 events on either side, and up to 1,000 are shown. Above them stand the events of other requests that led to this one, up to 16, but nothing else that those led to: `causation_id` of the list tells that.',
   callers: ['admin'],
   params,
   query: noQuery,
@@ -228,7 +230,7 @@ const getChain = route({
   refusals: ['event.unknown'],
 })(async ({ params: { id } }, services) => ({
   status: 200,
-  body: await findChain(services.log, await getStored(id, services)),
+  body: await findChain(services.log, services.history, await getStored(id, services)),
 }));
 
 const inclusion = z

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { AuditEvent } from '../../../src/http/audit.ts';
+import type { Chain } from '../../../src/http/event-look-up.ts';
 import { arrangeAccount, mint } from '../../support/client.ts';
 import { openEventTail } from '../../support/event-tail.ts';
 import { expectInvalid } from '../../support/problems.ts';
@@ -18,6 +19,9 @@ import {
 import { bodyOf, makeKeyOver, withKey, type MadeKey } from '../../support/workspace.ts';
 
 const path = '/admin/v1/events';
+
+/** How many causes are shown above an event. */
+const causesMax = 16;
 
 describe('the cause of an event', () => {
   const { client, program } = serving();
@@ -41,6 +45,8 @@ describe('the cause of an event', () => {
   const causeOf = async (type: string, tenant?: string): Promise<string | null> =>
     (await last(type, tenant)).causation_id;
   const idOf = async (type: string, tenant?: string): Promise<string> => (await last(type, tenant)).id;
+  const chainOf = async (id: string): Promise<Chain> => bodyOf(await client('GET', `${path}/${id}/chain`));
+  const shape = ({ type, effects }: Chain['events'][number]): unknown => [type, ...effects.map(shape)];
 
   const addAgent = async (made: { readonly key: string }, name: string): Promise<void> => {
     bodyOf(await withKey(client, made)('POST', '/api/acme/agents', { body: { name } }), 201);
@@ -60,7 +66,7 @@ describe('the cause of an event', () => {
     expect(await causeOf('CredentialRevoked')).to.equal(created);
   });
 
-  it('is the sign-in of a user, and the key that they made', async () => {
+  it('is the sign-in of a user, and the key that they made, one below the other', async () => {
     await addAgent(key, 'first');
     const signedInBy = await idOf('UserSignedIn');
     const made = await idOf('ApiKeyCreated');
@@ -69,6 +75,17 @@ describe('the cause of an event', () => {
     expect(await causeOf('AgentCreated')).to.equal(made);
     await until('the use of the key is stated', async () => (await all('type=ApiKeyUsed')).length === 1);
     expect(await causeOf('ApiKeyUsed')).to.equal(made);
+    const chain = await chainOf(await idOf('AgentCreated'));
+    const { correlation_id } = await last('AgentCreated');
+    expect(chain).to.include({ correlation_id, is_complete: true });
+    // The use of the key is of the same request.
+    const [root] = chain.events;
+    expect(root?.effects[0]?.effects.map(({ type }) => type)).to.have.members(['AgentCreated', 'ApiKeyUsed']);
+    await addAgent(key, 'second');
+    expect((await chainOf(await idOf('AgentCreated'))).events.map(shape)).to.deep.equal([
+      ['UserSignedIn', ['ApiKeyCreated', ['AgentCreated']]],
+    ]);
+    expect((await chainOf(signedInBy)).events.map(shape)).to.deep.equal([['UserSignedIn']]);
   });
 
   it('is the roll that gave out a key’s secret, or for the earlier one what gave out that', async () => {
@@ -105,11 +122,15 @@ describe('the cause of an event', () => {
     expect([await causeOf('SignedOut'), await causeOf('UserSignedIn')]).to.deep.equal([begun, null]);
   });
 
-  it('leads in the console to all that it led to', async () => {
+  it('is shown in the console as a tree, with a link to all that it led to', async () => {
     const operator = await operatorAt(() => program().url);
     const agent = await idOf('AgentCreated');
     const cause = (await last('AgentCreated')).causation_id ?? '';
     const { text } = await operator.get(`/console/events/${agent}`);
+    const chain = text.slice(text.indexOf('<ol class="chain">'));
+    expect(chain).to.match(
+      new RegExp(`signed in.*<ol class="chain">.*${cause}.*<ol class="chain">.*${agent}[^>]*aria-current`),
+    );
     expect(text).to.not.contain('What it led to</a>');
     const given = await operator.get(`/console/events/${cause}`);
     const [, href = ''] = /href="([^"]+)">What it led to</.exec(given.text) ?? [];
@@ -150,6 +171,16 @@ describe('the cause of an event', () => {
     const operator = await operatorAt(() => program().url);
     const { status, text } = await operator.get('/console/events?causation_id=x');
     expect([status, text.includes('id="causation_id-error"')]).to.deep.equal([400, true]);
+  });
+
+  it('is followed up to a bound', async () => {
+    let deepest = key;
+    for (let depth = 0; depth < causesMax + 2; depth += 1)
+      deepest = await makeKeyOver(withKey(client, deepest), 'acme', { role: 'admin' });
+    let depth = 0;
+    for (let [at] = (await chainOf(await idOf('ApiKeyCreated'))).events; at !== undefined; [at] = at.effects)
+      depth += 1;
+    expect(depth).to.equal(causesMax + 1);
   });
 
   it('is in no answer but those about events', async () => {

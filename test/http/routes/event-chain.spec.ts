@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createServiceAccount } from '../../../src/commands/service-account.ts';
 import { createTenant } from '../../../src/commands/tenant.ts';
+import { toPosition } from '../../../src/core/event.ts';
 import type { AuditEvent } from '../../../src/http/audit.ts';
 import type { Chain } from '../../../src/http/event-look-up.ts';
 import { arrangeAccount, createClient, mint, type Client } from '../../support/client.ts';
@@ -51,6 +52,9 @@ describe('one event of the log', () => {
       await account(2, effect);
       await account(3, first);
       await account(4, randomUUID());
+      // No id, as only a log from elsewhere can have it: neither where something stands nor what is.
+      await account(5, toPosition(1));
+      await account(6, 'zzzzzzzz-zzzz-7zzz-zzzz-zzzzzzzzzzzz');
       key = await makeKey(parts, 'acme', 'writer', Date.now());
       return first;
     });
@@ -82,7 +86,7 @@ describe('one event of the log', () => {
   it('shows what its request did, as a tree of causes and effects, from wherever it is asked', async () => {
     const shape = ({ stream, effects }: Chain['events'][number]): unknown => [stream, ...effects.map(shape)];
     const asked = (await all('&correlation_id=chain')).map(({ id }) => id);
-    expect(asked).to.have.length(5).and.to.include(root);
+    expect(asked).to.have.length(7).and.to.include(root);
     for (const id of asked) {
       const chain = bodyOf<Chain>(await client('GET', `${path}/${id}/chain`));
       expect(chain).to.include({ correlation_id: 'chain', is_complete: true });
@@ -93,6 +97,8 @@ describe('one event of the log', () => {
           ['service_account-sa_3'],
         ],
         ['service_account-sa_4'],
+        ['service_account-sa_5'],
+        ['service_account-sa_6'],
       ]);
       expect(JSON.stringify(chain)).to.not.match(/digest/);
     }

@@ -18,7 +18,7 @@ export type ChainEventRecord = {
   readonly effects: readonly ChainEventRecord[];
 };
 
-/** What one request did, as the API answers it. */
+/** What led to an event and what its request did, as the API answers it. */
 export type ChainRecord = {
   readonly correlation_id: string;
   readonly is_complete: boolean;
@@ -61,7 +61,7 @@ const Branch = (props: Shown & { readonly events: readonly ChainEventRecord[] })
   </ol>
 );
 
-/** What the request of an event did: each event below the one that led to it. */
+/** What led to an event and what its request did: each event below the one that led to it. */
 export const ChainSection = (props: Shown & { readonly chain: ChainRecord }): JSX.Element => {
   const { correlation_id, is_complete, events } = props.chain;
   const { events: shown, rows, more } = cutChain(events, chainRowsMax);
@@ -72,7 +72,7 @@ export const ChainSection = (props: Shown & { readonly chain: ChainRecord }): JS
         <p class="hint">
           {rows === 1 && is_complete
             ? 'This is all that the request did.'
-            : 'All that the request did, each event below the one that led to it.'}
+            : 'What led to it and all that the request did, each event below the one that led to it.'}
         </p>
         <Branch events={shown} current={props.current} names={props.names} />
         {(more > 0 || !is_complete) && (
