@@ -20,6 +20,7 @@ const commands: readonly Command[] = [
       { flags: '--tenant <id>', summary: 'only events of this tenant, in all its lives' },
       { flags: '--actor <actor>', summary: 'only events of this actor: admin, user:<tenant>/<username>, …' },
       { flags: '--correlation-id <id>', summary: 'only events of the request that had this id' },
+      { flags: '--causation-id <id>', summary: 'only what the event of this id led to' },
       { flags: '--since <time>', summary: 'only what happened at or after this time (ISO 8601)' },
       { flags: '--until <time>', summary: 'only what happened before this time' },
       { flags: '--after <position>', summary: 'only what stands behind this position' },

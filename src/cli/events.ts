@@ -42,6 +42,7 @@ const questionOf = (options: Options): Question => ({
     tenant: textOf(options, 'tenant'),
     actor: textOf(options, 'actor'),
     correlation_id: textOf(options, 'correlationId'),
+    causation_id: textOf(options, 'causationId')?.toLowerCase(),
     sinceMs: timeOf(options, 'since'),
     untilMs: timeOf(options, 'until'),
   },

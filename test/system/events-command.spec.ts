@@ -183,7 +183,7 @@ describe('the events command', function () {
     expect(printed).to.be.within(1, longLogEvents - 1);
   });
 
-  it('shows what one request did, and what stands between two places', async () => {
+  it('shows what one request did, what an event led to, and what stands between two places', async () => {
     const program = await startProgram({ dir: at('data'), env: embedded(at('data')) });
     try {
       const client = createClient(program.url);
@@ -194,6 +194,11 @@ describe('the events command', function () {
         });
       const { out } = await events('--json', '--correlation-id', 'wish-c');
       expect(shownIn(out).map(({ correlation_id }) => correlation_id)).to.deep.equal(['wish-c']);
+      const { bearer } = await arrangeAccount(client, 'a');
+      await mint(client, 'a', bearer);
+      const [created] = shownIn((await events('--json', '--type', 'ServiceAccountCreated')).out);
+      const { out: led } = await events('--json', '--causation-id', created?.id ?? '');
+      expect(shownIn(led).map(({ type }) => type)).to.deep.equal(['CredentialMinted']);
       const between = await events('--json', '--after', '1', '--before', '4');
       expect(shownIn(between.out).map(({ position }) => Number(position))).to.deep.equal([2, 3]);
     } finally {
