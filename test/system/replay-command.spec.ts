@@ -87,6 +87,7 @@ describe('replay and rebuild', function () {
     const asked: readonly (readonly [args: readonly string[], code: number, says: string])[] = [
       [['replay', '--stream', 'tenant-none'], 1, 'has no event of tenant-none'],
       [['replay', '--stream', 'tenant-tenant2', '--at-position', '2'], 1, 'up to 00000000000000000002'],
+      [['replay', '--stream', 'tenant-tenant2', '--at-position', '9'], 1, 'ends before position'],
       [['replay'], 2, 'takes either'],
       [['replay', '--stream', 'a', '--into', 'b'], 2, 'takes either'],
       [['replay', '--into', at('new'), '--at-position', '2'], 2, "goes with '--stream'"],

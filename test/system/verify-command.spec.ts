@@ -183,6 +183,7 @@ describe('the command verify', function () {
       [['--in', at('none')], 2, /option '--key <key>' is missing/],
       [[], 2, /option '--key <key>' is missing/],
       [['--in', at('none'), '--key', 'keyledger+00000000+AAAA'], 1, /The key is not one of Ed25519/],
+      [['--in', at('none'), '--key', 'none.pub'], 1, /There is no file none\.pub, and it is no public key/],
     ];
     for (const [args, code, message] of wrong) {
       const ended = await runCommand(['verify', ...args], env());
