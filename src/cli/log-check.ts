@@ -44,8 +44,8 @@ const isPlain = (text: string): boolean => JSON.stringify(JSON.parse(text)) === 
 
 /**
  * Holds events against what a log is: positions that rise, revisions without gap, ids that are unique, nothing that is
- * not what its hash says, and nothing that this program can't read. `take` throws `DamagedFile`. With `plainJson`, also JSON in another spelling than
- * this program's own is refused, for a target that keeps the values and not the text.
+ * not what its hash says, and nothing that this program can't read. `take` throws `DamagedFile`. With `plainJson`, also
+ * JSON in another spelling than this program's own is refused, for a target that keeps the values and not the text.
  */
 export const createCheck = ({ plainJson }: { readonly plainJson: boolean }) => {
   const seen = createSeen();

@@ -256,8 +256,8 @@ export async function* readLogPages(
       if (page.length > 0) yield page;
     }
   } catch (error) {
-    if (error instanceof DamagedFile && onDamage !== throwIt) return onDamage(error);
-    throw error;
+    if (!(error instanceof DamagedFile)) throw error;
+    return onDamage(error);
   }
   reader.end();
 }

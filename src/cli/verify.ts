@@ -47,12 +47,15 @@ const keysOf = (options: Options, { data_dir }: Config): readonly VerifierKey[] 
       throw new BadUsage("option '--key <key>' is missing: the public key, or a file that holds it");
     return lines(readFileSync(beside, 'utf8')).map(readVerifierKey);
   }
-  return given.split(',').flatMap((one) => {
-    if (existsSync(one)) return lines(readFileSync(one, 'utf8')).map(readVerifierKey);
-    // A key has its name and its number before it; what has not was meant as a file.
-    if (!one.includes('+')) throw new Error(`There is no file ${one}, and it is no public key.`);
-    return [readVerifierKey(one)];
-  });
+  return given
+    .split(',')
+    .flatMap((one) => {
+      if (existsSync(one)) return lines(readFileSync(one, 'utf8'));
+      // A key has its name and its number before it; what has not was meant as a file.
+      if (!one.includes('+')) throw new Error(`There is no file ${one}, and it is no public key.`);
+      return [one];
+    })
+    .map(readVerifierKey);
 };
 
 /** The notes that were kept. Throws where one is not signed with one of the keys. */
